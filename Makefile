@@ -1,0 +1,51 @@
+# `make test` and `make demo` set up all they need in .venv; nothing but Python, a C compiler and git is assumed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0"
+
+.PHONY: test demo lint bench bench-check bars clean
+.DELETE_ON_ERROR:
+
+test: $(VENV)/.test
+	$(RUN) python -m pytest $(PYTEST_ARGS)
+
+demo: $(VENV)/.demo
+	$(RUN) python examples/demo.py --output demo.png
+
+lint: $(VENV)/.lint
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) cython-lint src
+
+bench: $(VENV)/.bench
+	cd benchmarks && $(RUN) asv run -E existing --quick --show-stderr
+
+bench-check: $(VENV)/.bench
+	cd benchmarks && $(RUN) asv check -E existing
+
+bars: $(VENV)/.bench
+	$(RUN) python benchmarks/bars.py
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .ruff_cache benchmarks/.asv
+
+# An editable install: Python changes take effect at once, compiled modules are rebuilt when they are imported, which is
+# why the build tools stay in the environment and the build is not isolated.
+$(VENV)/.installed: pyproject.toml meson.build src/fastgrad/meson.build
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(RUN) python -m pip install --quiet --upgrade pip
+	$(RUN) python -m pip install --quiet $(BUILD_NEEDS)
+	$(RUN) python -m pip install --quiet --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.test $(VENV)/.demo $(VENV)/.bench: $(VENV)/.%: $(VENV)/.installed
+	$(RUN) python -m pip install --quiet --no-build-isolation --editable ".[$*]"
+	touch $@
+
+$(VENV)/.lint: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(RUN) python -m pip install --quiet --upgrade pip
+	$(RUN) python -m pip install --quiet --group lint
+	touch $@

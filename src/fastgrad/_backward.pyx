@@ -1,0 +1,449 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, binding=True
+"""The backward pass: ordering a graph, accumulating cotangents, walking back.
+
+A graph is ordered once per `vjp` closure into an `Order`, which no pass changes: any number of passes, in any number
+of threads, may use one at once. What a pass accumulates lives in arrays of its own.
+"""
+
+import operator
+import warnings
+
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+
+from fastgrad._core cimport ArrayBox, JVPNode, Node, SparseObject, VJPNode, VSpace, add_values, is_box, vspace
+
+from fastgrad._core import trace
+
+cimport numpy as cnp
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    object PyNumber_InPlaceAdd(object, object)
+
+cdef extern from "numpy/arrayobject.h":
+    PyTypeObject PyArray_Type
+
+
+# --------------------------------------------------------------------------------------------------------- accumulation
+
+# The types whose cotangents add themselves: SparseObject and its box. Live, as autograd's is.
+sparse_object_types = {SparseObject}
+
+# sparse_add(vspace, array or None, sparse) -> array, a primitive; set by fastgrad.core.
+cdef object sparse_add = None
+
+
+def bind_sparse_add(fun):
+    """Set the primitive that adds a sparse cotangent to an array."""
+    global sparse_add
+    sparse_add = fun
+
+
+cdef inline bint is_sparse(object g):
+    cdef PyTypeObject *t = Py_TYPE(g)
+    if t is &PyArray_Type or t is <PyTypeObject *>ArrayBox:
+        return False
+    return t is <PyTypeObject *>SparseObject or type(g) in sparse_object_types
+
+
+cdef inline object add_in_place(object total, object g):
+    # `total` belongs to the engine alone. Where adding in place would not give total + g, a new array does.
+    if Py_TYPE(total) is &PyArray_Type and Py_TYPE(g) is &PyArray_Type:
+        if cnp.PyArray_TYPE(total) == cnp.PyArray_TYPE(g) and cnp.PyArray_SAMESHAPE(total, g):
+            return PyNumber_InPlaceAdd(total, g)
+        return total + g
+    if Py_TYPE(total) is <PyTypeObject *>ArrayBox or Py_TYPE(g) is <PyTypeObject *>ArrayBox:
+        return add_values(total, g)
+    return vspace(g).mut_add(total, g)
+
+
+cdef object accumulate(object total, bint have, bint *mutable, object g):
+    # One more contribution to a node: the first is kept as it is, the second added out of place, later ones in place.
+    if is_sparse(g):
+        space = vspace(g)
+        if have and not mutable[0]:
+            total = space.mut_add(None, total)
+        total = sparse_add(space, total if have else None, g)
+        mutable[0] = True
+    elif not have:
+        total, mutable[0] = g, False
+    elif mutable[0]:
+        total = add_in_place(total, g)
+    else:
+        total, mutable[0] = add_values(total, g), True
+    return total
+
+
+def add_outgrads(prev_g_flagged, g):
+    """Add a contribution to a node's cotangent.
+
+    Parameters
+    ----------
+    prev_g_flagged : tuple of (cotangent, bool) or None
+        The sum so far, and whether it belongs to the backward pass, which may then change it in place.
+    g : object
+        The contribution.
+
+    Returns
+    -------
+    tuple of (cotangent, bool)
+        The new sum, flagged likewise.
+    """
+    cdef bint mutable = False
+    if prev_g_flagged is None:
+        total = accumulate(None, False, &mutable, g)
+    else:
+        total, flag = prev_g_flagged
+        mutable = flag
+        total = accumulate(total, True, &mutable, g)
+    return total, mutable
+
+
+cdef object own_add_outgrads = add_outgrads
+
+
+def sum_outgrads(gs):
+    """Sum an iterable of cotangents; None if it is empty."""
+    flagged = None
+    for g in gs:
+        flagged = add_outgrads(flagged, g)
+    return None if flagged is None else flagged[0]
+
+
+# ------------------------------------------------------------------------------------------------------------- ordering
+
+def toposort(end_node, parents=operator.attrgetter("parents")):
+    """Yield the nodes behind ``end_node``, every node before its parents, the root last.
+
+    Parameters
+    ----------
+    end_node : object
+        Where to start.
+    parents : callable, optional
+        Gives the parents of a node.
+    """
+    counts = {end_node: 0}
+    stack = [end_node]
+    while stack:
+        for parent in parents(stack.pop()):
+            if parent in counts:
+                counts[parent] += 1
+            else:
+                counts[parent] = 1
+                stack.append(parent)
+    ready = [end_node]
+    while ready:
+        node = ready.pop()
+        yield node
+        for parent in parents(node):
+            counts[parent] -= 1
+            if not counts[parent]:
+                ready.append(parent)
+
+
+cdef class Order:
+    # The nodes of one graph, each before its parents. nodes[i] is borrowed: `end` keeps them all alive.
+    # Node i's parents are at positions edges[starts[i]] ... edges[starts[i + 1] - 1].
+    cdef VJPNode end
+    cdef unsigned int n, widest
+    cdef PyObject **nodes
+    cdef unsigned int *starts
+    cdef unsigned int *edges
+
+    def __dealloc__(self):
+        PyMem_Free(self.nodes)
+        PyMem_Free(self.starts)
+        PyMem_Free(self.edges)
+
+
+cdef struct Found:
+    PyObject **nodes
+    unsigned int *counts
+    unsigned int n
+    unsigned int size
+    size_t edges
+
+
+cdef int find(Found *found, PyObject *node) except -1:
+    # Append a node not met before.
+    cdef PyObject **nodes
+    cdef unsigned int *counts
+    if found.n == found.size:
+        nodes = <PyObject **>PyMem_Realloc(found.nodes, 2 * <size_t>found.size * sizeof(PyObject *))
+        if nodes == NULL:
+            raise MemoryError("no memory to order the graph")
+        found.nodes = nodes
+        counts = <unsigned int *>PyMem_Realloc(found.counts, 2 * <size_t>found.size * sizeof(unsigned int))
+        if counts == NULL:
+            raise MemoryError("no memory to order the graph")
+        found.counts = counts
+        found.size *= 2
+    found.nodes[found.n] = node
+    found.counts[found.n] = 0
+    (<VJPNode>node).index = found.n
+    found.n += 1
+    return 0
+
+
+cdef inline bint met(Found *found, PyObject *node):
+    # A node's index is its own only if the list says so too: stale numbers of other orderings do no harm.
+    cdef unsigned int i = (<VJPNode>node).index
+    return i < found.n and found.nodes[i] == node
+
+
+cdef int discover(Found *found, VJPNode end) except -1:
+    # List all nodes and count each one's children. 0: done; 1: a node of a user's class, whose parents only it knows.
+    cdef unsigned int next_ = 0
+    cdef Py_ssize_t i, n_parents
+    cdef VJPNode node
+    cdef PyObject *parent
+    find(found, <PyObject *>end)
+    while next_ < found.n:
+        node = <VJPNode>found.nodes[next_]
+        n_parents = node.n_parents()
+        found.edges += n_parents
+        for i in range(n_parents):
+            parent = node.parent(i)
+            if Py_TYPE(<object>parent) is not <PyTypeObject *>VJPNode:
+                return 1
+            if not met(found, parent):
+                find(found, parent)
+            found.counts[(<VJPNode>parent).index] += 1
+        next_ += 1
+    return 0
+
+
+cdef int emit(Order order, Found *found) except -1:
+    # Place each node once all its children are placed; its index becomes its place.
+    cdef unsigned int n = found.n, k = 0, n_ready = 1, i
+    cdef size_t edge = 0
+    cdef Py_ssize_t j, n_parents
+    cdef VJPNode node
+    cdef unsigned int *ready = <unsigned int *>PyMem_Malloc(n * sizeof(unsigned int))
+    order.nodes = <PyObject **>PyMem_Malloc(n * sizeof(PyObject *))
+    order.starts = <unsigned int *>PyMem_Malloc((<size_t>n + 1) * sizeof(unsigned int))
+    order.edges = <unsigned int *>PyMem_Malloc((found.edges + 1) * sizeof(unsigned int))
+    if ready == NULL or order.nodes == NULL or order.starts == NULL or order.edges == NULL:
+        PyMem_Free(ready)
+        raise MemoryError("no memory to order the graph")
+    ready[0] = 0
+    while n_ready:
+        n_ready -= 1
+        node = <VJPNode>found.nodes[ready[n_ready]]
+        order.nodes[k] = <PyObject *>node
+        order.starts[k] = edge
+        k += 1
+        n_parents = node.n_parents()
+        order.widest = max(order.widest, <unsigned int>n_parents)
+        for j in range(n_parents):
+            i = (<VJPNode>node.parent(j)).index
+            order.edges[edge] = i
+            edge += 1
+            found.counts[i] -= 1
+            if found.counts[i] == 0:
+                ready[n_ready] = i
+                n_ready += 1
+    order.starts[k] = edge
+    order.n = n
+    # The edges name the parents by their number of discovery; now that all have a place, by that.
+    for k in range(n):
+        i = (<VJPNode>order.nodes[k]).index
+        ready[i] = k
+    for edge in range(found.edges):
+        order.edges[edge] = ready[order.edges[edge]]
+    PyMem_Free(ready)
+    return 0
+
+
+cdef Order order_graph(VJPNode end):
+    """The order of the graph behind end; None where a node of a user's class is in it."""
+    # No Python code runs in here, so no other thread can number the same nodes meanwhile.
+    cdef Found found
+    cdef Order order = Order.__new__(Order)
+    found.n, found.size, found.edges = 0, 64, 0
+    found.nodes = <PyObject **>PyMem_Malloc(64 * sizeof(PyObject *))
+    found.counts = <unsigned int *>PyMem_Malloc(64 * sizeof(unsigned int))
+    try:
+        if found.nodes == NULL or found.counts == NULL:
+            raise MemoryError("no memory to order the graph")
+        if type(end) is not VJPNode or discover(&found, end):
+            return None
+        order.end = end
+        emit(order, &found)
+        return order
+    finally:
+        PyMem_Free(found.nodes)
+        PyMem_Free(found.counts)
+
+
+# ---------------------------------------------------------------------------------------------------------- the walk
+
+cdef object walk(Order order, object seed, bint once):
+    """Pull the seed back from order.end to the root. `once`: release what each node kept as soon as it has run."""
+    cdef size_t n = order.n
+    # All three hold references that this pass owns; NULL says that there is none.
+    cdef PyObject **totals = <PyObject **>PyMem_Calloc(n, sizeof(PyObject *))
+    cdef PyObject **pulled = <PyObject **>PyMem_Calloc(order.widest + 1, sizeof(PyObject *))
+    cdef bint *mutable = <bint *>PyMem_Calloc(n, sizeof(bint))
+    cdef size_t k, edge, place
+    cdef VJPNode node
+    cdef PyObject *given
+    try:
+        if totals == NULL or pulled == NULL or mutable == NULL:
+            raise MemoryError("no memory for the backward pass")
+        Py_INCREF(seed)
+        totals[0] = <PyObject *>seed
+        for k in range(n):
+            node = <VJPNode>order.nodes[k]
+            g = <object>totals[k]
+            if k + 1 < n:
+                given = totals[k]
+                totals[k] = NULL
+                Py_XDECREF(given)
+            node.pull(g, pulled)
+            for edge in range(order.starts[k], order.starts[k + 1]):
+                place = order.edges[edge]
+                given = pulled[edge - order.starts[k]]
+                if totals[place] == NULL:
+                    total = accumulate(None, False, &mutable[place], <object>given)
+                else:
+                    total = accumulate(<object>totals[place], True, &mutable[place], <object>given)
+                Py_INCREF(total)
+                Py_XDECREF(totals[place])
+                totals[place] = <PyObject *>total
+                pulled[edge - order.starts[k]] = NULL
+                Py_XDECREF(given)
+            if once:
+                node.release()
+        return g
+    finally:
+        if totals != NULL:
+            for k in range(n):
+                Py_XDECREF(totals[k])
+        if pulled != NULL:
+            for k in range(order.widest + 1):
+                Py_XDECREF(pulled[k])
+        PyMem_Free(totals)
+        PyMem_Free(pulled)
+        PyMem_Free(mutable)
+
+
+cdef object walk_any(object end_node, object seed, object add):
+    # Nodes of any class, or an add_outgrads of the user's: by the public attributes alone.
+    outgrads = {end_node: (seed, False)}
+    for node in toposort(end_node):
+        g = outgrads.pop(node)[0]
+        for parent, given in zip(node.parents, node.vjp(g), strict=True):
+            outgrads[parent] = add(outgrads.get(parent), given)
+    return g
+
+
+cdef object core = None
+
+
+cdef object replaced_add_outgrads():
+    # People instrument the pass by setting core.add_outgrads: looked at once per pass.
+    global core
+    if core is None:
+        import fastgrad.core
+        core = fastgrad.core
+    add = core.add_outgrads
+    return None if add is own_add_outgrads else add
+
+
+def backward_pass(g, end_node):
+    """Pull a cotangent back through a graph.
+
+    Parameters
+    ----------
+    g : object
+        Cotangent of the value that ``end_node`` records; may be a box.
+    end_node : Node
+        The end of the graph. The graph may be walked again.
+
+    Returns
+    -------
+    object
+        Cotangent of the root's value.
+    """
+    add = replaced_add_outgrads()
+    order = order_graph(end_node) if add is None and type(end_node) is VJPNode else None
+    if order is None:
+        return walk_any(end_node, g, add_outgrads if add is None else add)
+    return walk(order, g, False)
+
+
+cdef class Pullback:
+    """The function that `make_vjp` returns: cotangent of the answer -> cotangent of the input."""
+
+    cdef object end
+    cdef object x
+    cdef Order order
+    cdef bint ordered
+
+    def __call__(self, g):
+        return self.run(g, False)
+
+    cdef object run(self, object g, bint once):
+        if self.end is None:
+            return vspace(self.x).zeros()
+        add = replaced_add_outgrads()
+        if not self.ordered:
+            self.order = order_graph(self.end) if type(self.end) is VJPNode else None
+            self.ordered = True
+        if add is not None or self.order is None:
+            return walk_any(self.end, g, add_outgrads if add is None else add)
+        return walk(self.order, g, once)
+
+
+def make_vjp(fun, x):
+    """Trace ``fun`` at ``x`` in reverse mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of one argument.
+    x : object
+        Where to trace it.
+
+    Returns
+    -------
+    vjp : callable
+        Cotangent of ``fun(x)`` -> cotangent of ``x``; may be called any number of times.
+    ans : object
+        ``fun(x)``.
+    """
+    cdef Pullback vjp = Pullback.__new__(Pullback)
+    ans, vjp.end = trace(VJPNode.new_root(), fun, x)
+    if vjp.end is None:
+        vjp.x = x
+    return vjp, ans
+
+
+def pull_once(Pullback vjp, g):
+    """Call a pullback from `make_vjp` for the last time: nodes release what they keep as soon as they have run."""
+    return vjp.run(g, True)
+
+
+def make_jvp(fun, x):
+    """Trace ``fun`` at ``x`` in forward mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of one argument.
+    x : object
+        Where to trace it.
+
+    Returns
+    -------
+    jvp : callable
+        Tangent of ``x`` -> (``fun(x)``, tangent of ``fun(x)``).
+    """
+    def jvp(g):
+        ans, end = trace(JVPNode.new_root(g), fun, x)
+        return ans, vspace(ans).zeros() if end is None else end.g
+    return jvp

@@ -1,0 +1,109 @@
+# cython: language_level=3
+"""Fields and invariants of the compiled tracer: boxes, primitives, nodes, vector spaces."""
+
+from cpython.object cimport PyObject
+
+
+cdef class Box:
+    # A traced value. `_trace` is the level of the trace it belongs to, `_node` the record of how it was made there;
+    # `_value` may be a box again, but only of a lower level.
+    cdef public object _value
+    cdef public object _node
+    cdef public Py_ssize_t _trace
+
+
+cdef class ArrayBox(Box):
+    pass
+
+
+cdef class Rule:
+    # How the cotangent of one argument (or its tangent) is found; never changed once made.
+    cdef readonly object fun
+    cdef int kind
+    # Bit 0 stands for the answer, bit i + 1 for argument i, bit 31 for argument 30 and all after it: what a node must
+    # keep as it is, or as its vspace only.
+    cdef unsigned int keeps
+    cdef unsigned int spaces
+    # How many arguments a derivative takes: `lambda ans: ...` none.
+    cdef Py_ssize_t n_args
+
+
+cdef class Rules:
+    # All rules of one primitive in one mode. Replaced whole, never changed, so that a node recorded with one set is
+    # pulled back with the same set even if the primitive's rules are overridden in between.
+    cdef readonly object fun
+    cdef readonly object whole
+    cdef tuple by_argnum
+    cdef int form
+    # The answer is the broadcast of the arguments: cotangents are summed, tangents broadcast, to the right shape.
+    cdef bint broadcasts
+
+    cdef Rule rule(self, Py_ssize_t argnum, str mode)
+
+
+cdef class Primitive:
+    # A function the tracer intercepts. `vectorcall` is found by CPython through the type's tp_vectorcall_offset.
+    cdef void *vectorcall
+    cdef readonly object fun
+    cdef dict __dict__
+    cdef object __weakref__
+    cdef Rules vjps
+    cdef Rules jvps
+    # Node types for which calls are not recorded; () for nearly all primitives.
+    cdef tuple notrace_types
+    cdef bint never_traced
+    cdef bint array_like
+    cdef bint is_ufunc
+    cdef int lane
+
+    cdef object call1(self, object x)
+    cdef object call2(self, object x, object y)
+    cdef object call_tuple(self, tuple args, dict kwargs, bint defer)
+    cdef object call_traced(self, tuple args, dict kwargs)
+
+
+cdef class Node:
+    cdef object __weakref__
+
+    # The virtual method of the tracer: a node of the same kind that records this call.
+    cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents)
+
+
+cdef class VJPNode(Node):
+    # `form` says which of the other fields are in use (see the FORM_ constants in _core.pyx).
+    cdef Rules rules
+    cdef object ans
+    cdef object arg0
+    cdef object arg1
+    cdef object parent0
+    cdef object parent1
+    # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already.
+    cdef object targets
+    # Place in the order being numbered; meaningful only together with that order (see _backward.pyx).
+    cdef unsigned int index
+    cdef unsigned char form
+
+    cdef Py_ssize_t n_parents(self)
+    cdef PyObject *parent(self, Py_ssize_t i)
+    cdef int pull(self, object g, PyObject **out) except -1
+    cdef object pull_call(self, object g)
+    cdef object fit(self, Py_ssize_t i, object g)
+    cdef void release(self)
+
+
+cdef class JVPNode(Node):
+    cdef public object g
+
+
+cdef class VSpace:
+    pass
+
+
+cdef class SparseObject:
+    cdef public object vs
+    cdef public object mut_add
+
+
+cdef bint is_box(object x)
+cdef object add_values(object x, object y)
+cpdef object vspace(object value)

@@ -1,0 +1,73 @@
+"""autograd's registries of rules, as live views: the rules themselves live on the primitives, and die with them."""
+
+from collections.abc import MutableMapping
+
+from fastgrad._core import JVPNode, VJPNode
+from fastgrad._rules import registered, set_staged_vjp, set_whole_jvp
+
+class _RuleView(MutableMapping):
+    """Primitive -> function that applies its rule."""
+
+    attribute = None
+
+    def __contains__(self, fun):
+        return getattr(fun, self.attribute, None) is not None
+
+    def __iter__(self):
+        return (fun for fun in list(registered) if fun in self)
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+    def __delitem__(self, fun):
+        if fun not in self:
+            raise KeyError(fun)
+        setattr(fun, self.attribute, None)
+
+
+class PrimitiveVJPs(_RuleView):
+    """Primitive -> ``maker(argnums, ans, args, kwargs)``, which gives the pullback of one call."""
+
+    attribute = "vjp_rules"
+
+    def __getitem__(self, fun):
+        if fun not in self:
+            raise KeyError(fun)
+
+        def make_pullback(argnums, ans, args, kwargs):
+            parents = [VJPNode.new_root() for _ in argnums]
+            return VJPNode(ans, fun, args, kwargs, argnums, parents).vjp
+
+        return make_pullback
+
+    def __setitem__(self, fun, maker):
+        set_staged_vjp(fun, maker, whole=True)
+
+
+class PrimitiveJVPs(_RuleView):
+    """Primitive -> ``jvp(argnums, gs, ans, args, kwargs)``, which gives the tangent of one call."""
+
+    attribute = "jvp_rules"
+
+    def __getitem__(self, fun):
+        if fun not in self:
+            raise KeyError(fun)
+
+        def push(argnums, gs, ans, args, kwargs):
+            parents = [JVPNode.new_root(g) for g in gs]
+            return JVPNode(ans, fun, args, kwargs, argnums, parents).g
+
+        return push
+
+    def __setitem__(self, fun, jvp):
+        set_whole_jvp(fun, jvp)
+
+
+class NotracePrimitives:
+    """Node type -> set of the primitives that are constants to it."""
+
+    def __getitem__(self, node_type):
+        return {fun for fun in list(registered) if node_type in fun.notrace}
+
+    def __contains__(self, node_type):
+        return bool(self[node_type])

@@ -1,0 +1,149 @@
+"""The direct form of rules: what fastgrad's own functions use.
+
+A direct rule is called in the backward pass only, so the forward pass runs no Python; autograd's staged form
+(`fastgrad.core.defvjp`) stays the public one. What a node keeps for a rule is read off the rule's parameters:
+
+=================  ====================================================================
+``ans``, ``x``     the answer, an argument: kept as it is
+``_ans``, ``_x``   not used, not kept: the rule is given None
+``vs_x``           only the vector space of the argument is kept: its shape and dtype
+=================  ====================================================================
+
+Rules are made of primitives, so that they can be differentiated again.
+"""
+
+import weakref
+
+from fastgrad._core import Primitive, Rule, Rules, forms, rule_kinds
+
+# Every primitive that has a rule or is not traced, for the registries to list.
+registered = weakref.WeakSet()
+
+_VARARGS = 0x04
+_ALL = 0xFFFFFFFE
+
+_KEPT = {"ans": 1, "arg0": 2, "arg1": 4}
+
+
+def _bit(argnum):
+    return 1 << min(argnum + 1, 31)
+
+
+def _needs(rule, n_leading):
+    """Read off a rule's parameters what it needs: masks of what to keep and of whose vspace to keep."""
+    code = getattr(rule, "__code__", None)
+    if code is None:
+        return 1 | _ALL, 0
+    names = code.co_varnames[: code.co_argcount]
+    keeps = 0 if names[n_leading].startswith("_") else 1
+    spaces = 0
+    for argnum, name in enumerate(names[n_leading + 1 :]):
+        if name.startswith("vs_"):
+            spaces |= _bit(argnum)
+        elif not name.startswith("_"):
+            keeps |= _bit(argnum)
+    if code.co_flags & _VARARGS:
+        n_named = len(names) - n_leading - 1
+        keeps |= _ALL & ~(_bit(n_named) - 1)
+    return keeps, spaces
+
+
+def _rule(kind, argnum, fun):
+    """Make a Rule from one entry of a table."""
+    if fun is None:
+        return Rule(rule_kinds["zero"], None, 0, _bit(argnum))
+    if fun == "same":
+        return Rule(rule_kinds["same"], None, 0, 0)
+    if fun in ("identity", "negate"):
+        return Rule(rule_kinds[fun], None, 0, 0)
+    if fun in _KEPT:
+        return Rule(rule_kinds["kept"], None, _KEPT[fun], 0)
+    keeps, spaces = _needs(fun, 0 if kind == "deriv" else 1)
+    n_args = fun.__code__.co_argcount - 1 if kind == "deriv" else 0
+    return Rule(rule_kinds[kind], fun, keeps, spaces, n_args)
+
+
+def _set(fun, vjps=None, jvps=None):
+    if not isinstance(fun, Primitive):
+        raise TypeError(f"{fun!r} is not a primitive: decorate it with fastgrad.extend.primitive before it gets rules")
+    registered.add(fun)
+    if vjps is not None:
+        fun.vjp_rules = vjps
+    if jvps is not None:
+        fun.jvp_rules = jvps
+
+
+def _table(kind, fun, rules, broadcasts):
+    table = tuple(_rule(kind, i, rule) for i, rule in enumerate(rules))
+    return Rules(fun, forms["direct"], table, broadcasts=broadcasts)
+
+
+def def_elementwise(fun, *derivs):
+    """Give both modes of an elementwise function from its derivatives, one per argument.
+
+    Parameters
+    ----------
+    fun : Primitive
+        Elementwise and broadcasting; holomorphic in the arguments that may be complex.
+    *derivs : callable, "identity", "negate", "ans", "arg0", "arg1" or None
+        ``deriv(ans, *args)``, the derivative with respect to one argument, each element at its own place. The names
+        stand for the derivatives 1 and -1, and for those that are the answer or an argument itself; None for 0.
+    """
+    rules = _table("deriv", fun, derivs, True)
+    _set(fun, rules, rules)
+
+
+def def_direct(fun, vjps=None, jvps=None, broadcasts=False):
+    """Give rules per argument.
+
+    Parameters
+    ----------
+    fun : Primitive
+        What the rules are for.
+    vjps, jvps : sequence of callable, None, "identity", "negate" or "same"
+        ``rule(g, ans, *args, **kwargs)`` gives the cotangent of the argument, or the tangent of the answer. None is
+        the zero; "same", in `jvps`, is ``fun`` itself called on the tangent, right where it is linear in the argument.
+    broadcasts : bool
+        Whether the answer is the broadcast of the arguments; the rules need not then sum or broadcast themselves.
+    """
+    _set(
+        fun,
+        None if vjps is None else _table("call", fun, vjps, broadcasts),
+        None if jvps is None else _table("call", fun, jvps, broadcasts),
+    )
+
+
+def def_whole(fun, vjp=None, jvp=None):
+    """Give one rule for all arguments of a call at once.
+
+    Parameters
+    ----------
+    fun : Primitive
+        What the rules are for.
+    vjp : callable
+        ``vjp(argnums, g, ans, args, kwargs)`` -> a cotangent per entry of ``argnums``. If its fourth parameter is named
+        ``vs_args``, arrays among the arguments are given as their vector spaces.
+    jvp : callable
+        ``jvp(argnums, gs, ans, args, kwargs)`` -> the tangent of the answer.
+    """
+    vjps = jvps = None
+    if vjp is not None:
+        _, _, ans, args, *_ = vjp.__code__.co_varnames
+        only_spaces = args.startswith("vs_")
+        keeps = (0 if ans.startswith("_") else 1) | (0 if only_spaces else _ALL)
+        needs = Rule(rule_kinds["call"], vjp, keeps, _ALL if only_spaces else 0)
+        vjps = Rules(fun, forms["whole"], (needs,), whole=vjp)
+    if jvp is not None:
+        jvps = Rules(fun, forms["whole"], (), whole=jvp)
+    _set(fun, vjps, jvps)
+
+
+def set_staged_vjp(fun, stage, whole=False):
+    """Set ``stage(argnums, ans, args, kwargs)``, called in the forward pass, which gives a pullback per argument
+    or, with ``whole``, one for all."""
+    _set(fun, vjps=Rules(fun, forms["staged whole" if whole else "staged"], whole=stage))
+
+
+def set_whole_jvp(fun, jvp):
+    """Set ``jvp(argnums, gs, ans, args, kwargs)``."""
+    _set(fun, jvps=Rules(fun, forms["whole"], whole=jvp))

@@ -1,0 +1,358 @@
+"""Traced lists, tuples and dicts: boxes, vector spaces and the functions that make and take them apart."""
+
+from fastgrad._rules import def_direct, def_whole
+from fastgrad.core import SparseObject, VSpace, vspace
+from fastgrad.tracer import Box, getval, isbox, notrace_primitive, primitive
+
+dict_, list_, tuple_, isinstance_, type_ = dict, list, tuple, isinstance, type
+
+__all__ = [
+    "ContainerVSpace",
+    "DictBox",
+    "DictMeta",
+    "DictVSpace",
+    "ListMeta",
+    "ListVSpace",
+    "NamedTupleVSpace",
+    "SequenceBox",
+    "SequenceVSpace",
+    "TupleMeta",
+    "TupleVSpace",
+    "container_take",
+    "container_untake",
+    "dict",
+    "isinstance",
+    "list",
+    "make_sequence",
+    "sequence_extend_left",
+    "sequence_extend_right",
+    "tuple",
+    "type",
+]
+
+isinstance = notrace_primitive(isinstance_)
+type = notrace_primitive(type_)
+
+
+# ------------------------------------------------------------------------------------------------------------- primitives
+
+
+@primitive
+def container_take(container, index):
+    """Give ``container[index]``."""
+    return container[index]
+
+
+@primitive
+def container_untake(x, index, space):
+    """Give the cotangent in ``space`` that is ``x`` at ``index`` and zero elsewhere."""
+
+    def add_to(container):
+        if isinstance_(index, slice):
+            places = range(len(container))[index]
+            return space._replace(container, dict_(zip(places, space._sum_leaves(container, places, x), strict=True)))
+        return space._replace(container, {index: vspace(x).mut_add(container[index], x)})
+
+    return SparseObject(space, add_to)
+
+
+@primitive
+def make_sequence(seq_type, *values):
+    """Give the ``seq_type`` of ``values``."""
+    return seq_type(values)
+
+
+@primitive
+def sequence_extend_right(sequence, *values):
+    """Give ``sequence`` with ``values`` after it."""
+    return sequence + type_(sequence)(values)
+
+
+@primitive
+def sequence_extend_left(sequence, *values):
+    """Give ``sequence`` with ``values`` before it."""
+    return type_(sequence)(values) + sequence
+
+
+@primitive
+def _make_dict(keys, values):
+    return dict_(zip(keys, values, strict=True))
+
+
+def _zero_like(x):
+    return vspace(x).zeros()
+
+
+def _tangents(argnums, gs, args, first=0):
+    """Give a tangent for each of ``args[first:]``, zero where the argument is not traced."""
+    given = dict_(zip(argnums, gs, strict=True))
+    return [given[i] if i in given else _zero_like(args[i]) for i in range(first, len(args))]
+
+
+def_direct(
+    container_take,
+    vjps=(lambda g, _ans, vs_container, index: container_untake(g, index, vs_container),),
+    jvps=("same",),
+)
+def_direct(
+    container_untake,
+    vjps=(lambda g, _ans, _x, index, _space: container_take(g, index),),
+    jvps=("same",),
+)
+def_whole(
+    make_sequence,
+    vjp=lambda argnums, g, _ans, vs_args, kwargs: [container_take(g, i - 1) for i in argnums],
+    jvp=lambda argnums, gs, ans, args, kwargs: make_sequence(args[0], *_tangents(argnums, gs, args, 1)),
+)
+def_direct(
+    _make_dict,
+    vjps=(None, lambda g, _ans, keys, _values: make_sequence(list_, *[container_take(g, key) for key in keys])),
+    jvps=(None, lambda g, _ans, keys, _values: _make_dict(keys, g)),
+)
+
+
+def _extend_right_vjp(argnums, g, _ans, args, kwargs):
+    n = len(args[0])
+    return [container_take(g, slice(n) if i == 0 else n + i - 1) for i in argnums]
+
+
+def _extend_left_vjp(argnums, g, _ans, args, kwargs):
+    n = len(args) - 1
+    return [container_take(g, slice(n, None) if i == 0 else i - 1) for i in argnums]
+
+
+def _extend_jvp(extend):
+    def jvp(argnums, gs, ans, args, kwargs):
+        return extend(*_tangents(argnums, gs, args))
+
+    return jvp
+
+
+def_whole(sequence_extend_right, _extend_right_vjp, _extend_jvp(sequence_extend_right))
+def_whole(sequence_extend_left, _extend_left_vjp, _extend_jvp(sequence_extend_left))
+
+
+# ------------------------------------------------------------------------------------------------------------------ boxes
+
+
+class SequenceBox(Box):
+    """A traced list or tuple."""
+
+    __slots__ = ()
+
+    __getitem__ = container_take
+
+    def __len__(self):
+        return len(self._value)
+
+    def __add__(self, other):
+        return sequence_extend_right(self, *other)
+
+    def __radd__(self, other):
+        return sequence_extend_left(self, *other)
+
+    def __contains__(self, value):
+        return value in getval(self)
+
+    def index(self, value):
+        """Give the first place of ``value``."""
+        return getval(self).index(value)
+
+
+class DictBox(Box):
+    """A traced dict."""
+
+    __slots__ = ()
+
+    __getitem__ = container_take
+
+    def __len__(self):
+        return len(self._value)
+
+    def __iter__(self):
+        return iter(getval(self))
+
+    def __contains__(self, key):
+        return key in getval(self)
+
+    def keys(self):
+        """Give the list of keys."""
+        return list_(self)
+
+    def values(self):
+        """Give the list of traced values."""
+        return [self[key] for key in self]
+
+    def items(self):
+        """Give the list of pairs of a key and its traced value."""
+        return [(key, self[key]) for key in self]
+
+    def iterkeys(self):
+        """Iterate over the keys."""
+        return iter(self)
+
+    def itervalues(self):
+        """Iterate over the traced values."""
+        return (self[key] for key in self)
+
+    def iteritems(self):
+        """Iterate over the pairs of a key and its traced value."""
+        return ((key, self[key]) for key in self)
+
+    def get(self, key, default=None):
+        """Give the traced value of ``key``, ``default`` where there is none."""
+        return self[key] if key in self else default
+
+
+SequenceBox.register(tuple_)
+SequenceBox.register(list_)
+DictBox.register(dict_)
+
+
+# ---------------------------------------------------------------------------------------------------------- vector spaces
+
+
+class ContainerVSpace(VSpace):
+    """The space of containers of one structure: the product of its values' spaces, which stand in ``shape``."""
+
+    def __init__(self, value):
+        self.shape = self._map(vspace, value)
+
+    @property
+    def size(self):
+        """int : number of real coordinates of all values together."""
+        return sum(space.size for _, space in self._items(self.shape))
+
+    def zeros(self):
+        return self._map(lambda space: space.zeros(), self.shape)
+
+    def ones(self):
+        return self._map(lambda space: space.ones(), self.shape)
+
+    def randn(self):
+        return self._map(lambda space: space.randn(), self.shape)
+
+    def standard_basis(self):
+        for key, space in self._items(self.shape):
+            for vector in space.standard_basis():
+                yield self._replace(self.zeros(), {key: vector})
+
+    def _add(self, x, y):
+        return self._map(lambda space, a, b: space._add(a, b), self.shape, x, y)
+
+    def _mut_add(self, x, y):
+        return self._map(lambda space, a, b: space._mut_add(a, b), self.shape, x, y)
+
+    def _scalar_mul(self, x, a):
+        return self._map(lambda space, b: space._scalar_mul(b, a), self.shape, x)
+
+    def _inner_prod(self, x, y):
+        products = self._map(lambda space, a, b: space._inner_prod(a, b), self.shape, x, y)
+        return sum(product for _, product in self._items(products))
+
+    def _covector(self, x):
+        return self._map(lambda space, a: space._covector(a), self.shape, x)
+
+
+class SequenceVSpace(ContainerVSpace):
+    """The space of sequences of one length."""
+
+    seq_type = None
+
+    def _map(self, f, *sequences):
+        return self._make(f(*values) for values in zip(*sequences, strict=True))
+
+    def _make(self, values):
+        return self.seq_type(values)
+
+    def _items(self, sequence):
+        return enumerate(sequence)
+
+    def _sum_leaves(self, container, places, x):
+        return [vspace(leaf).mut_add(container[place], leaf) for place, leaf in zip(places, x, strict=True)]
+
+    def _replace(self, sequence, leaves):
+        changed = list_(sequence)
+        for place, leaf in leaves.items():
+            changed[place] = leaf
+        return self._make(changed)
+
+
+class TupleVSpace(SequenceVSpace):
+    """The space of tuples."""
+
+    seq_type = tuple_
+
+
+class ListVSpace(SequenceVSpace):
+    """The space of lists."""
+
+    seq_type = list_
+
+    def _replace(self, sequence, leaves):
+        for place, leaf in leaves.items():
+            sequence[place] = leaf
+        return sequence
+
+
+class NamedTupleVSpace(SequenceVSpace):
+    """The space of named tuples; a subclass sets ``seq_type``."""
+
+    def _make(self, values):
+        return self.seq_type(*values)
+
+
+class DictVSpace(ContainerVSpace):
+    """The space of dicts with one set of keys."""
+
+    def _map(self, f, *dicts):
+        return {key: f(*(d[key] for d in dicts)) for key in dicts[0]}
+
+    def _items(self, d):
+        return d.items()
+
+    def _replace(self, d, leaves):
+        d.update(leaves)
+        return d
+
+
+ListVSpace.register(list_)
+TupleVSpace.register(tuple_)
+DictVSpace.register(dict_)
+
+
+# ----------------------------------------------------------------------------------- list, tuple and dict of traced values
+
+
+class _TracedType(type_):
+    """Metaclass: ``isinstance(x, list)`` holds for a traced list too."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance_(getval(instance), cls.__mro__[1])
+
+
+ListMeta = TupleMeta = DictMeta = _TracedType
+
+
+class tuple(tuple_, metaclass=_TracedType):
+    """The tuple of ``xs``, traced if one of them is."""
+
+    def __new__(cls, xs=()):
+        return make_sequence(tuple_, *xs)
+
+
+class list(list_, metaclass=_TracedType):
+    """The list of ``xs``, traced if one of them is."""
+
+    def __new__(cls, xs=()):
+        return make_sequence(list_, *xs)
+
+
+class dict(dict_, metaclass=_TracedType):
+    """The dict of the arguments, traced if one of its values is."""
+
+    def __new__(cls, *args, **kwargs):
+        if args and isbox(args[0]):
+            args = (args[0].items(), *args[1:])
+        data = dict_(*args, **kwargs)
+        return _make_dict(tuple_(data), list(data.values()))

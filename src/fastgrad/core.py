@@ -1,0 +1,281 @@
+"""Reverse and forward mode: rules, vector spaces and the two passes. The engine is compiled, in `_core.pyx` and
+`_backward.pyx`."""
+
+from itertools import count
+
+from fastgrad import _backward, _registries
+from fastgrad._backward import (
+    add_outgrads,
+    backward_pass,
+    make_jvp,
+    make_vjp,
+    sparse_object_types,
+    sum_outgrads,
+)
+from fastgrad._core import JVPNode, SparseObject, VJPNode, VSpace, missing_rule, vspace
+from fastgrad._rules import def_direct, set_staged_vjp, set_whole_jvp
+from fastgrad.tracer import Box, Node, getval, isbox, primitive, trace
+from fastgrad.util import subval, toposort
+
+__all__ = [
+    "Box",
+    "JVPNode",
+    "Node",
+    "SparseBox",
+    "SparseObject",
+    "VJPNode",
+    "VSpace",
+    "add_outgrads",
+    "backward_pass",
+    "def_linear",
+    "defjvp",
+    "defjvp_argnum",
+    "defjvp_argnums",
+    "defvjp",
+    "defvjp_argnum",
+    "defvjp_argnums",
+    "getval",
+    "identity_jvp",
+    "identity_vjp",
+    "isbox",
+    "make_jvp",
+    "make_vjp",
+    "primitive",
+    "primitive_jvps",
+    "primitive_vjps",
+    "sparse_add",
+    "sparse_object_types",
+    "sum_outgrads",
+    "toposort",
+    "trace",
+    "vspace",
+]
+
+primitive_vjps = _registries.PrimitiveVJPs()
+primitive_jvps = _registries.PrimitiveJVPs()
+
+
+# ---------------------------------------------------------------------------------------------------------- reverse mode
+
+
+def defvjp_argnums(fun, vjpmaker):
+    """Give the VJPs of a primitive, for all traced arguments of a call at once.
+
+    Parameters
+    ----------
+    fun : Primitive
+        What the rule is for.
+    vjpmaker : callable
+        ``vjpmaker(argnums, ans, args, kwargs)`` is called in the forward pass and gives the pullback: a function from
+        the cotangent of the answer to a sequence of cotangents, one per entry of ``argnums``.
+    """
+    primitive_vjps[fun] = vjpmaker
+
+
+def defvjp_argnum(fun, vjpmaker):
+    """Give the VJPs of a primitive by a maker that is told which argument.
+
+    Parameters
+    ----------
+    fun : Primitive
+        What the rule is for.
+    vjpmaker : callable
+        ``vjpmaker(argnum, ans, args, kwargs)`` -> pullback, a function of the cotangent of the answer.
+    """
+
+    def stage(argnums, ans, args, kwargs):
+        return tuple(vjpmaker(argnum, ans, args, kwargs) for argnum in argnums)
+
+    set_staged_vjp(fun, stage)
+
+
+def defvjp(fun, *vjpmakers, **kwargs):
+    """Give the VJPs of a primitive, one maker per argument.
+
+    Parameters
+    ----------
+    fun : Primitive
+        What the rules are for.
+    *vjpmakers : callable or None
+        ``vjpmaker(ans, *args, **kwargs)`` is called in the forward pass and gives the pullback: a function from the
+        cotangent of the answer to that of the argument. None stands for the zero cotangent.
+    argnums : sequence of int, optional
+        Which arguments the makers are for; by default the first ones.
+    """
+    makers = dict(zip(kwargs.pop("argnums", count()), vjpmakers, strict=False))
+    if kwargs:
+        raise TypeError(f"defvjp got the unknown keyword {next(iter(kwargs))!r}; it takes argnums alone")
+
+    def stage(argnum, ans, args, kwargs):
+        if argnum not in makers:
+            raise missing_rule(fun, "VJP", argnum)
+        maker = makers[argnum]
+        if maker is None:
+            space = vspace(args[argnum])
+            return lambda g: space.zeros()
+        return maker(ans, *args, **kwargs)
+
+    defvjp_argnum(fun, stage)
+
+
+# ---------------------------------------------------------------------------------------------------------- forward mode
+
+
+def defjvp_argnums(fun, jvpmaker):
+    """Give the JVPs of a primitive, for all traced arguments of a call at once.
+
+    Parameters
+    ----------
+    fun : Primitive
+        What the rule is for.
+    jvpmaker : callable
+        ``jvpmaker(argnums, gs, ans, args, kwargs)`` -> tangent of the answer, given the tangents ``gs`` of the arguments
+        at ``argnums``.
+    """
+    primitive_jvps[fun] = jvpmaker
+
+
+def defjvp_argnum(fun, jvpmaker):
+    """Give the JVPs of a primitive by a rule that is told which argument.
+
+    Parameters
+    ----------
+    fun : Primitive
+        What the rule is for.
+    jvpmaker : callable
+        ``jvpmaker(argnum, g, ans, args, kwargs)`` -> tangent of the answer due to that argument's tangent ``g``.
+    """
+
+    def push(argnums, gs, ans, args, kwargs):
+        return sum_outgrads(jvpmaker(argnum, g, ans, args, kwargs) for argnum, g in zip(argnums, gs, strict=True))
+
+    defjvp_argnums(fun, push)
+
+
+def defjvp(fun, *jvpfuns, **kwargs):
+    """Give the JVPs of a primitive, one per argument.
+
+    Parameters
+    ----------
+    fun : Primitive
+        What the rules are for.
+    *jvpfuns : callable, "same" or None
+        ``jvpfun(g, ans, *args, **kwargs)`` -> tangent of the answer; "same" for an argument that ``fun`` is linear in;
+        None for the zero tangent.
+    argnums : sequence of int, optional
+        Which arguments the rules are for; by default the first ones.
+    """
+    rules = dict(zip(kwargs.pop("argnums", count()), jvpfuns, strict=False))
+    if kwargs:
+        raise TypeError(f"defjvp got the unknown keyword {next(iter(kwargs))!r}; it takes argnums alone")
+
+    def push(argnum, g, ans, args, kwargs):
+        if argnum not in rules:
+            raise missing_rule(fun, "JVP", argnum)
+        rule = rules[argnum]
+        if rule is None:
+            return vspace(ans).zeros()
+        if rule == "same":
+            return fun(*subval(args, argnum, g), **kwargs)
+        return rule(g, ans, *args, **kwargs)
+
+    defjvp_argnum(fun, push)
+
+
+def def_linear(fun):
+    """Give the JVPs of a primitive that is linear in each of its arguments.
+
+    Parameters
+    ----------
+    fun : Primitive
+        Its JVP is ``fun`` itself, called with the tangent in the argument's place.
+    """
+    defjvp_argnum(fun, lambda argnum, g, ans, args, kwargs: fun(*subval(args, argnum, g), **kwargs))
+
+
+# --------------------------------------------------------------------------------------------------------- vector spaces
+
+
+def identity_vjp(argnums, *args):
+    """Pull a cotangent back through a sum: the same to each argument."""
+    return lambda g: (g,) * len(argnums)
+
+
+def identity_jvp(g, *args, **kwargs):
+    """Push a tangent forward through a sum: unchanged."""
+    return g
+
+
+def _as_primitive(name, raw):
+    fun = primitive(raw)
+    fun.__name__, fun.__qualname__ = name, f"VSpace.{name}"
+    fun.__module__ = __name__
+    return fun
+
+
+def _mut_add(space, x_prev, x_new):
+    return space._mut_add(space.zeros() if x_prev is None else x_prev, x_new)
+
+
+# Arguments of all of these: the space, then the vectors.
+VSpace.add = _as_primitive("add", lambda space, x, y: space._add(x, y))
+VSpace.mut_add = _as_primitive("mut_add", _mut_add)
+VSpace.scalar_mul = _as_primitive("scalar_mul", lambda space, x, a: space._scalar_mul(x, a))
+VSpace.inner_prod = _as_primitive("inner_prod", lambda space, x, y: space._inner_prod(x, y))
+VSpace.covector = _as_primitive("covector", lambda space, x: space._covector(x))
+
+# Cotangents pair with tangents by Re sum(g * v); an inner product is Re sum(conj(x) * y), and covector is conj.
+def_direct(VSpace.add, vjps=(None, "identity", "identity"), jvps=(None, "identity", "identity"))
+def_direct(VSpace.mut_add, vjps=(None, "identity", "identity"), jvps=(None, "identity", "identity"))
+def_direct(
+    VSpace.scalar_mul,
+    vjps=(
+        None,
+        lambda g, _ans, space, _x, a: space.scalar_mul(g, a),
+        lambda g, _ans, space, x, _a: space.inner_prod(space.covector(x), g),
+    ),
+    jvps=(
+        None,
+        lambda g, _ans, space, _x, a: space.scalar_mul(g, a),
+        lambda g, _ans, space, x, _a: space.scalar_mul(x, g),
+    ),
+)
+def_direct(
+    VSpace.inner_prod,
+    vjps=(
+        None,
+        lambda g, _ans, space, _x, y: space.scalar_mul(space.covector(y), g),
+        lambda g, _ans, space, x, _y: space.scalar_mul(space.covector(x), g),
+    ),
+    jvps=(
+        None,
+        lambda g, _ans, space, _x, y: space.inner_prod(g, y),
+        lambda g, _ans, space, x, _y: space.inner_prod(x, g),
+    ),
+)
+_covector_rule = (None, lambda g, _ans, space, _x: space.covector(g))
+def_direct(VSpace.covector, vjps=_covector_rule, jvps=_covector_rule)
+
+
+# ------------------------------------------------------------------------------------------------------ sparse cotangents
+
+
+class SparseBox(Box):
+    """A traced `SparseObject`."""
+
+    __slots__ = ()
+
+
+SparseBox.register(SparseObject)
+sparse_object_types.add(SparseBox)
+VSpace.register(SparseObject, lambda sparse: sparse.vs)
+
+
+@primitive
+def sparse_add(vs, x_prev, x_new):
+    """Add the sparse cotangent ``x_new`` to ``x_prev`` in place, or to zeros where that is None."""
+    return x_new.mut_add(vs.zeros() if x_prev is None else x_prev)
+
+
+def_direct(sparse_add, vjps=(None, "identity", "identity"), jvps=(None, "identity", "identity"))
+_backward.bind_sparse_add(sparse_add)

@@ -1,0 +1,439 @@
+"""Operators on functions: gradients, Jacobians, Hessians and products with them."""
+
+import inspect
+import warnings
+from collections import OrderedDict
+
+import fastgrad.numpy as np
+from fastgrad._backward import pull_once
+from fastgrad.builtins import tuple as atuple
+from fastgrad.core import defjvp_argnum, defvjp_argnum, vspace
+from fastgrad.core import make_jvp as _make_jvp
+from fastgrad.core import make_vjp as _make_vjp
+from fastgrad.tracer import getval, primitive
+from fastgrad.wrap_util import unary_to_nary, wraps
+
+__all__ = [
+    "checkpoint",
+    "deriv",
+    "elementwise_grad",
+    "grad",
+    "grad_and_aux",
+    "grad_named",
+    "hessian",
+    "hessian_tensor_product",
+    "hessian_vector_product",
+    "holomorphic_grad",
+    "jacobian",
+    "make_ggnvp",
+    "make_hvp",
+    "make_jvp",
+    "make_jvp_reversemode",
+    "make_vjp",
+    "multigrad_dict",
+    "tensor_jacobian_product",
+    "value_and_grad",
+    "vector_jacobian_product",
+]
+
+make_vjp = unary_to_nary(_make_vjp)
+make_jvp = unary_to_nary(_make_jvp)
+
+
+def _is_scalar(ans):
+    """Say whether an answer is one real number; a list or tuple of one is told apart by its type."""
+    space = vspace(ans)
+    return space.size == 1 and not isinstance(getval(ans), list | tuple | dict)
+
+
+@unary_to_nary
+def grad(fun, x):
+    """Give the gradient of a function of real scalar value.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a real scalar: a float, or an array with one element.
+    argnum : int, tuple or list of int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives the gradient, of the type and shape of the argument; a tuple of
+        gradients for a tuple of argument numbers. For a complex argument z = x + iy it is du/dx - i du/dy.
+
+    Raises
+    ------
+    TypeError
+        If ``fun`` returns anything but a real scalar, or the argument is of a type that can't be traced.
+    """
+    vjp, ans = _make_vjp(fun, x)
+    if not _is_scalar(ans):
+        raise TypeError(
+            "Grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or holomorphic_grad. "
+            f"The function returned a {type(getval(ans)).__name__}"
+        )
+    return pull_once(vjp, vspace(ans).ones())
+
+
+@unary_to_nary
+def elementwise_grad(fun, x):
+    """Give the sum over all outputs of the gradients of a real function.
+
+    For a function that works element by element this is its derivative at each element, in one backward pass.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a real array.
+    argnum : int, tuple or list of int, default 0
+        Which argument to differentiate with respect to.
+
+    Raises
+    ------
+    TypeError
+        If ``fun`` returns a complex value.
+    """
+    vjp, ans = _make_vjp(fun, x)
+    if vspace(ans).iscomplex:
+        raise TypeError("Elementwise_grad only applies to real-output functions. Try holomorphic_grad or jacobian.")
+    return pull_once(vjp, vspace(ans).ones())
+
+
+@unary_to_nary
+def deriv(fun, x):
+    """Give the derivative of a function of one real number, in forward mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a value of any shape, which the derivative then has.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+    """
+    return _make_jvp(fun, x)(vspace(x).ones())[1]
+
+
+@unary_to_nary
+def jacobian(fun, x):
+    """Give the Jacobian of a function from arrays to arrays.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns an array.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives an array of shape ``fun(x).shape + x.shape``.
+
+    Notes
+    -----
+    One backward pass per element of the output.
+    """
+    vjp, ans = _make_vjp(fun, x)
+    space = vspace(ans)
+    rows = [vjp(row) for row in _real_basis(space)]
+    return np.reshape(np.stack(rows), space.shape + vspace(x).shape)
+
+
+def _real_basis(space):
+    """Give the basis vectors that a Jacobian's rows belong to: one an element, also where the output is complex."""
+    if not space.iscomplex:
+        return space.standard_basis()
+    return (vector for vector in space.standard_basis() if vector.imag.any() == 0)
+
+
+@unary_to_nary
+def holomorphic_grad(fun, x):
+    """Give the derivative of a holomorphic function of complex scalar value.
+
+    Parameters
+    ----------
+    fun : callable
+        Holomorphic in the argument, which should be complex.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Warns
+    -----
+    UserWarning
+        If the argument is not complex.
+    """
+    if not vspace(x).iscomplex:
+        warnings.warn("Input to holomorphic_grad is not complex", stacklevel=3)
+    # f' = d Re(f)/dx - i d Re(f)/dy by the Cauchy-Riemann equations: the gradient of the real part.
+    return grad(lambda x: np.real(fun(x)))(x)
+
+
+@unary_to_nary
+def hessian(fun, x):
+    """Give the Hessian of a function of real scalar value.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a real scalar.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives an array of shape ``fun(x).shape + x.shape + x.shape``.
+    """
+    return jacobian(jacobian(fun))(x)
+
+
+@unary_to_nary
+def value_and_grad(fun, x):
+    """Give both the value and the gradient of a function of real scalar value, for the price of the gradient.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a real scalar.
+    argnum : int, tuple or list of int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives the pair (value, gradient): what optimisers ask for.
+
+    Raises
+    ------
+    TypeError
+        If ``fun`` returns anything but a real scalar.
+    """
+    vjp, ans = _make_vjp(fun, x)
+    if not _is_scalar(ans):
+        raise TypeError(
+            "value_and_grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
+            f"holomorphic_grad. The function returned a {type(getval(ans)).__name__}"
+        )
+    return ans, pull_once(vjp, vspace(ans).ones())
+
+
+@unary_to_nary
+def grad_and_aux(fun, x):
+    """Give the gradient of the first of two values that a function returns, and the second as it is.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a pair: a real scalar, and anything else.
+    argnum : int, tuple or list of int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives the pair (gradient, auxiliary value).
+    """
+    vjp, (ans, aux) = _make_vjp(lambda x: atuple(fun(x)), x)
+    return vjp((vspace(ans).ones(), vspace(aux).zeros())), aux
+
+
+def grad_named(fun, argname):
+    """Give the gradient with respect to the argument of this name.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a real scalar.
+    argname : str
+        One of its parameters.
+    """
+    return grad(fun, list(inspect.signature(fun).parameters).index(argname))
+
+
+def multigrad_dict(fun):
+    """Give the gradients with respect to all arguments, by name.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a real scalar. May have ``*args`` and ``**kwargs``.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives a dict from parameter names to gradients; those of parameters that were
+        left to their defaults are not in it.
+    """
+    signature = inspect.signature(fun)
+
+    def call(arguments):
+        args, kwargs = [], {}
+        for name, value in arguments.items():
+            kind = signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                args.extend(value)
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                kwargs.update(value.items())
+            elif kind is inspect.Parameter.KEYWORD_ONLY:
+                kwargs[name] = value
+            else:
+                args.append(value)
+        return fun(*args, **kwargs)
+
+    def gradients(*args, **kwargs):
+        return grad(call)(dict(signature.bind(*args, **kwargs).arguments))
+
+    return gradients
+
+
+@unary_to_nary
+def make_hvp(fun, x):
+    """Give the function that multiplies vectors by the Hessian of ``fun`` at ``x``.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a real scalar.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives the pair (product, gradient): a function of a vector, and the
+        gradient there. The graph is made once for all products.
+    """
+    return _make_vjp(grad(fun), x)
+
+
+def _contracted(fun):
+    """Make a function of the arguments of ``fun`` and a tensor: the tensor contracted with the leading axes of fun."""
+
+    def contraction(*args, **kwargs):
+        *args, tensor = args
+        return np.tensordot(tensor, fun(*args, **kwargs), np.ndim(tensor))
+
+    return contraction
+
+
+def hessian_tensor_product(fun, argnum=0):
+    """Give the product of the Hessian with a tensor, without the Hessian.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a real scalar.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and then a tensor of the argument's shape.
+    """
+    return grad(_contracted(grad(fun, argnum)), argnum)
+
+
+hessian_vector_product = hessian_tensor_product
+
+
+def tensor_jacobian_product(fun, argnum=0):
+    """Give the product of a tensor with the Jacobian, from the left, without the Jacobian.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns an array.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and then a tensor of the output's shape, or of its leading axes.
+    """
+    return jacobian(_contracted(fun), argnum)
+
+
+vector_jacobian_product = tensor_jacobian_product
+
+
+@unary_to_nary
+def make_jvp_reversemode(fun, x):
+    """Give the function that multiplies tangents by the Jacobian, made of two reverse passes.
+
+    Parameters
+    ----------
+    fun : callable
+        All its primitives need VJPs alone.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Notes
+    -----
+    A pullback is linear in the cotangent, and its own pullback is the pushforward.
+    """
+    vjp, ans = _make_vjp(fun, x)
+    transposed, _ = _make_vjp(vjp, vspace(ans).zeros())
+    return transposed
+
+
+def make_ggnvp(f, g=lambda x: np.sum(x**2, axis=-1) / 2, f_argnum=0):
+    """Give the function that multiplies vectors by the generalised Gauss-Newton matrix of ``g`` after ``f``.
+
+    Parameters
+    ----------
+    f : callable
+        The model: arrays to arrays.
+    g : callable, optional
+        The loss of the model's output; by default half the sum of squares.
+    f_argnum : int, default 0
+        Which argument of ``f`` to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``f`` and gives a function of a vector v: J' H J v with the Jacobian J of ``f`` and the
+        Hessian H of ``g`` (Schraudolph 2002).
+    """
+
+    @unary_to_nary
+    def ggnvp_maker(model, x):
+        pull, output = _make_vjp(model, x)
+        push = make_jvp_reversemode(model)(x)
+        curve, _ = make_hvp(g)(output)
+        return lambda v: pull(curve(push(v)))
+
+    return ggnvp_maker(f, f_argnum)
+
+
+def checkpoint(fun):
+    """Make a function that is computed again in the backward pass instead of keeping what it computed.
+
+    Parameters
+    ----------
+    fun : callable
+        Any traced function.
+
+    Returns
+    -------
+    Primitive
+        Callable as ``fun`` is, to any order of derivative: less memory, at the price of a second evaluation.
+    """
+
+    @primitive
+    @wraps(fun)
+    def checkpointed(*args, **kwargs):
+        return fun(*args, **kwargs)
+
+    def vjpmaker(argnum, ans, args, kwargs):
+        return lambda g: make_vjp(fun, argnum)(*args, **kwargs)[0](g)
+
+    def jvpmaker(argnum, g, ans, args, kwargs):
+        return make_jvp(fun, argnum)(*args, **kwargs)(g)[1]
+
+    defvjp_argnum(checkpointed, vjpmaker)
+    defjvp_argnum(checkpointed, jvpmaker)
+    return checkpointed

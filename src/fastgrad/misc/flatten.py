@@ -1,0 +1,71 @@
+"""Nested containers of parameters as one vector, and back."""
+
+import fastgrad.numpy as np
+from fastgrad._backward import make_vjp
+from fastgrad.tracer import getval
+
+__all__ = ["flatten", "flatten_func"]
+
+
+def flatten(value):
+    """Flatten nested lists, tuples and dicts of arrays and scalars into a vector.
+
+    Parameters
+    ----------
+    value : object
+        A container, array or scalar; may be traced. Dicts are taken in the order of their sorted keys.
+
+    Returns
+    -------
+    vector : ndarray
+        All numbers, one after another.
+    unflatten : callable
+        Gives a container of the same structure from such a vector. Both directions can be differentiated.
+    """
+    # The pullback of a linear map is its transpose, and flattening is a permutation: its transpose undoes it.
+    unflatten, vector = make_vjp(_flatten, value)
+    return vector, unflatten
+
+
+def _flatten(value):
+    parts = list(_parts(value))
+    return np.concatenate(parts) if parts else np.array([])
+
+
+def _parts(value):
+    plain = getval(value)
+    if isinstance(plain, dict):
+        for key in sorted(plain, key=str):
+            yield from _parts(value[key])
+    elif isinstance(plain, list | tuple):
+        for i in range(len(plain)):
+            yield from _parts(value[i])
+    else:
+        yield np.ravel(value)
+
+
+def flatten_func(func, example):
+    """Make a function of vectors from a function of containers.
+
+    Parameters
+    ----------
+    func : callable
+        Function whose first argument is a container.
+    example : object
+        A container of that structure.
+
+    Returns
+    -------
+    flat_func : callable
+        The function of a vector and the other arguments; what it returns is flattened too.
+    unflatten : callable
+        From a vector to a container.
+    vector : ndarray
+        The example, flattened.
+    """
+    vector, unflatten = flatten(example)
+
+    def flat_func(x, *args, **kwargs):
+        return flatten(func(unflatten(x), *args, **kwargs))[0]
+
+    return flat_func, unflatten, vector

@@ -1,0 +1,169 @@
+"""Fitting cotangents and tangents to the shapes and dtypes of broadcasting: the transpose of broadcasting is a sum."""
+
+import numpy as onp
+
+from fastgrad._core import ArrayVSpace, bind_broadcasting
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.tracer import getval
+
+
+def is_complex(x):
+    """Say whether a value, boxed or not, is complex."""
+    return onp.iscomplexobj(getval(x))
+
+
+def dtype_of(x):
+    """Give the dtype of a value, boxed or not."""
+    return onp.asarray(getval(x)).dtype
+
+
+def fit(g, space):
+    """Bring a cotangent to a vector space: its shape by summing what was broadcast, real where it is real, its dtype.
+
+    Parameters
+    ----------
+    g : array_like
+        Cotangent of an array that a value of ``space`` was broadcast to. May be traced.
+    space : ArrayVSpace
+        The space of that value.
+
+    Returns
+    -------
+    array_like
+        Of shape ``space.shape`` and dtype ``space.dtype``.
+    """
+    if not isinstance(space, ArrayVSpace):
+        return g
+    shape, have = space.shape, anp.shape(g)
+    if have != shape:
+        leading = len(have) - len(shape)
+        if leading > 0:
+            g = anp.sum(g, axis=tuple(range(leading)))
+        stretched = tuple(i for i, n in enumerate(shape) if n == 1 and anp.shape(g)[i] != 1)
+        if stretched:
+            g = anp.sum(g, axis=stretched, keepdims=True)
+    return fit_dtype(g, space)
+
+
+def fit_dtype(g, space):
+    """Bring a cotangent to the dtype of a vector space of inexact numbers, dropping an imaginary part it does not have."""
+    if is_complex(g) and not space.iscomplex:
+        g = anp.real(g)
+    if space.dtype.kind in "fc" and dtype_of(g) != space.dtype:
+        return anp._astype(g, space.dtype)
+    return g
+
+
+def broadcast(x, target):
+    """Bring a tangent to the shape of ``target``, complex where ``target`` is.
+
+    Parameters
+    ----------
+    x : array_like
+        Of a shape that broadcasts to that of ``target``. May be traced.
+    target : array_like
+        The value that the tangent belongs to.
+    """
+    if anp.shape(x) != anp.shape(target):
+        x = anp.broadcast_to(x, anp.shape(target))
+    if is_complex(target) and not is_complex(x):
+        x = x + 0j
+    return x
+
+
+def unbroadcast(x, target_meta, broadcast_idx=0):
+    """Sum a cotangent over the axes that broadcasting added or stretched.
+
+    Parameters
+    ----------
+    x : array_like
+        Cotangent of the broadcast value.
+    target_meta : tuple
+        Shape, number of axes, dtype and whether it is complex, of the value that was broadcast: see `metadata`.
+    broadcast_idx : int
+        Where axes were added: 0 in front, -1 behind the value's own axes.
+    """
+    shape, ndim, _, iscomplex = target_meta
+    added = anp.ndim(x) - ndim
+    if added > 0:
+        start = 0 if broadcast_idx == 0 else anp.ndim(x) + broadcast_idx - added + 1
+        x = anp.sum(x, axis=tuple(range(start, start + added)))
+    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and anp.shape(x)[i] != 1)
+    if stretched:
+        x = anp.sum(x, axis=stretched, keepdims=True)
+    return anp.real(x) if is_complex(x) and not iscomplex else x
+
+
+def unbroadcast_f(target, f):
+    """Make a function of a cotangent that sums ``f`` of it to the shape of ``target``."""
+    meta = anp.metadata(target)
+    return lambda g: unbroadcast(f(g), meta)
+
+
+def match_complex(target, x):
+    """Make ``x`` real or complex as ``target`` is."""
+    if is_complex(x) and not is_complex(target):
+        return anp.real(x)
+    return x + 0j if is_complex(target) and not is_complex(x) else x
+
+
+def replace_zero(x, val):
+    """Put ``val`` where ``x`` is zero."""
+    return anp.where(x, x, val)
+
+
+def normalize_axes(axis, ndim):
+    """Give axes as a tuple of non-negative ints; all of them for None."""
+    if axis is None:
+        return tuple(range(ndim))
+    return onp.lib.array_utils.normalize_axis_tuple(axis, ndim)
+
+
+def expand_reduced(g, shape, axis, keepdims):
+    """Broadcast the cotangent or value of a reduction back over the axes that were reduced.
+
+    Parameters
+    ----------
+    g : array_like
+        Of the reduction's output shape.
+    shape : tuple of int
+        Shape of the reduction's input.
+    axis, keepdims
+        As they were given to the reduction.
+    """
+    return anp.broadcast_to(keep_reduced(g, shape, axis, keepdims), shape)
+
+
+def keep_reduced(g, shape, axis, keepdims):
+    """Put back the axes of length 1 that a reduction without ``keepdims`` dropped."""
+    if keepdims is True or axis is None and not shape:
+        return g
+    axes = normalize_axes(axis, len(shape))
+    return anp.reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
+
+
+def repeat_to_match_shape(g, shape, dtype, axis, keepdims):
+    """Broadcast a reduced array over the reduced axes, and say how many elements each of its elements stands for."""
+    if shape == ():
+        return g, 1
+    n = onp.prod([shape[i] for i in normalize_axes(axis, len(shape))], dtype=int)
+    return expand_reduced(g, shape, axis, keepdims), int(n)
+
+
+bind_broadcasting(fit, broadcast)
+
+__all__ = [
+    "broadcast",
+    "dtype_of",
+    "expand_reduced",
+    "fit",
+    "fit_dtype",
+    "is_complex",
+    "keep_reduced",
+    "match_complex",
+    "normalize_axes",
+    "repeat_to_match_shape",
+    "replace_zero",
+    "unbroadcast",
+    "unbroadcast_f",
+]

@@ -1,0 +1,69 @@
+"""The box of arrays and scalars: what ArrayBox offers beside its operators, which are compiled in `_core.pyx`."""
+
+import numpy as np
+
+from fastgrad._core import ArrayBox, bind_operators
+from fastgrad.builtins import SequenceBox
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.numpy_vspaces import complex_types, float_types, linalg_results
+from fastgrad.tracer import getval
+
+__all__ = ["ArrayBox", "SequenceBox"]
+
+for _type in (np.ndarray, *float_types, *complex_types):
+    ArrayBox.register(_type)
+for _type in linalg_results:
+    SequenceBox.register(_type)
+
+bind_operators(vars(anp), anp.getitem)
+
+for _name in ("shape", "ndim", "size", "dtype"):
+    setattr(
+        ArrayBox,
+        _name,
+        property(
+            lambda self, _name=_name: getattr(np.asarray(getval(self)), _name), doc=f"The {_name} of the value; not traced."
+        ),
+    )
+ArrayBox.T = property(lambda self: anp.transpose(self), doc="The array with its axes reversed.")
+ArrayBox.real = property(lambda self: anp.real(self), doc="The real part.")
+ArrayBox.imag = property(lambda self: anp.imag(self), doc="The imaginary part.")
+
+ArrayBox.__array_namespace__ = lambda self, *, api_version=None: anp.namespace()
+
+
+def _astype(self, *args, **kwargs):
+    """The array cast to a dtype."""
+    return anp._astype(self, *args, **kwargs)
+
+
+ArrayBox.astype = _astype
+ArrayBox.flatten = anp.ravel
+ArrayBox.conj = ArrayBox.conjugate = anp.conj
+
+
+
+def _reshape(self, *shape, order="C"):
+    """The array in another shape, given as one tuple or as numbers."""
+    return anp.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
+
+
+def _transpose(self, *axes):
+    """The array with its axes in another order, given as one tuple or as numbers; reversed by default."""
+    return anp.transpose(self, *(axes if len(axes) < 2 else (axes,)))
+
+
+def _compress(self, condition, axis=None):
+    """The elements or slices where the condition holds."""
+    return anp.compress(condition, self, axis)
+
+
+ArrayBox.reshape, ArrayBox.transpose, ArrayBox.compress = _reshape, _transpose, _compress
+
+# Methods of an array that are functions of NumPy with the same name and arguments.
+METHODS = (
+    "all any argmax argmin argpartition argsort nonzero searchsorted round clip copy cumprod cumsum diagonal dot max mean "
+    "min prod ptp ravel repeat squeeze std sum swapaxes take trace var"
+).split()
+for _name in METHODS:
+    setattr(ArrayBox, _name, getattr(anp, _name))

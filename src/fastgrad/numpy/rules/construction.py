@@ -1,0 +1,47 @@
+"""Building arrays from traced values, and casting them."""
+
+from fastgrad._rules import def_direct, def_whole
+from fastgrad.core import vspace
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.broadcasting import fit, fit_dtype
+
+
+def _from_args_vjp(argnums, g, _ans, vs_args, kwargs):
+    # `ndmin` may have put axes of length 1 in front.
+    leading = anp.ndim(g) - 1 - vs_args[argnums[0]].ndim
+    if leading:
+        g = anp.reshape(g, anp.shape(g)[leading:])
+    return [fit_dtype(g[i - 2], vs_args[i]) for i in argnums]
+
+
+def _from_args_jvp(argnums, gs, _ans, args, kwargs):
+    tangents = dict(zip(argnums, gs, strict=True))
+    values = [tangents[i] if i in tangents else 0 * args[i] for i in range(2, len(args))]
+    return anp.array_from_args(args[0], args[1], *values)
+
+
+def_whole(anp.array_from_args, _from_args_vjp, _from_args_jvp)
+def_direct(
+    anp._array_from_scalar_or_array,
+    vjps=(None, None, lambda g, _ans, _args, _kwargs, vs_x: fit_dtype(anp.reshape(g, vs_x.shape), vs_x)),
+    jvps=(None, None, "same"),
+)
+
+for _fun in (anp.copy, anp.asarray, anp.asanyarray, anp.ascontiguousarray, anp.asfortranarray):
+    def_direct(
+        _fun, vjps=(lambda g, _ans, vs_x, *args, **kwargs: fit_dtype(anp.reshape(g, vs_x.shape), vs_x),), jvps=("same",)
+    )
+
+def_direct(anp._astype, vjps=(lambda g, _ans, vs_x, *args, **kwargs: fit_dtype(g, vs_x),), jvps=("same",))
+
+
+def _fill_back(g, _ans, _like, vs_fill_value, *args, **kwargs):
+    return fit(g, vs_fill_value)
+
+
+def_direct(anp.full, vjps=(None, _fill_back), jvps=(None, "same"))
+def_direct(
+    anp.full_like,
+    vjps=(lambda g, _ans, vs_a, *args, **kwargs: vs_a.zeros(), _fill_back),
+    jvps=(lambda g, ans, *args, **kwargs: vspace(ans).zeros(), "same"),
+)

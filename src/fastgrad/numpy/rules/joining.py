@@ -1,0 +1,46 @@
+"""Joining arrays and splitting them: each is the other's transpose."""
+
+import numpy as onp
+
+from fastgrad._core import VSpace
+from fastgrad._rules import def_direct, def_whole
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.broadcasting import dtype_of, fit_dtype
+
+
+def _concatenate_vjp(argnums, g, _ans, vs_args, kwargs):
+    axis = vs_args[0]
+    shapes = [x.shape if isinstance(x, VSpace) else anp.shape(x) for x in vs_args[1:]]
+    ends = onp.cumsum([shape[axis] for shape in shapes])
+    before = (slice(None),) * (axis % len(shapes[0]))
+    return [
+        fit_dtype(g[(*before, slice(ends[i - 1] - shapes[i - 1][axis], ends[i - 1]))], vs_args[i]) for i in argnums
+    ]
+
+
+def _concatenate_jvp(argnums, gs, _ans, args, kwargs):
+    tangents = dict(zip(argnums, gs, strict=True))
+    zeros = (onp.zeros(anp.shape(x), dtype_of(x)) for x in args[1:])
+    return anp.concatenate_args(args[0], *[tangents.get(i, zero) for i, zero in enumerate(zeros, 1)])
+
+
+def_whole(anp.concatenate_args, _concatenate_vjp, _concatenate_jvp)
+
+
+def _split_back(axis_of):
+    """Make the rule of a function that splits along ``axis_of(ndim, *args)``."""
+
+    def rule(g, _ans, vs_ary, indices_or_sections, *args, **kwargs):
+        return anp.concatenate(g, axis_of(vs_ary.ndim, *args, **kwargs))
+
+    return rule
+
+
+_by_axis = _split_back(lambda ndim, axis=0: axis)
+def_direct(anp.split, vjps=(_by_axis,), jvps=("same",))
+def_direct(anp.array_split, vjps=(_by_axis,), jvps=("same",))
+def_direct(anp.vsplit, vjps=(_split_back(lambda ndim: 0),), jvps=("same",))
+def_direct(anp.hsplit, vjps=(_split_back(lambda ndim: 0 if ndim == 1 else 1),), jvps=("same",))
+def_direct(anp.dsplit, vjps=(_split_back(lambda ndim: 2),), jvps=("same",))
+if hasattr(anp, "unstack"):
+    def_direct(anp.unstack, vjps=(lambda g, _ans, _x, axis=0: anp.stack(g, axis=axis),), jvps=("same",))

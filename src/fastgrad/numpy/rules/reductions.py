@@ -1,0 +1,2 @@
+"""Placeholder."""
+balanced_eq = None

@@ -1,0 +1,130 @@
+"""Checking derivatives: against central differences, in both modes and to any order."""
+
+from itertools import product
+
+import numpy as np
+
+from fastgrad.core import make_jvp, make_vjp, vspace
+from fastgrad.wrap_util import get_name, unary_to_nary
+
+__all__ = ["check_equivalent", "check_grads", "check_jvp", "check_vjp", "combo_check", "make_numerical_jvp", "scalar_close"]
+
+TOL = 1e-6
+RTOL = 1e-6
+EPS = 1e-6
+
+
+def scalar_close(a, b):
+    """Say whether two numbers agree, absolutely or relatively."""
+    return abs(a - b) < TOL or abs(a - b) / abs(a + b) < RTOL
+
+
+def make_numerical_jvp(f, x):
+    """Give the pushforward of ``f`` at ``x`` by central differences."""
+    x_space, y_space = vspace(x), vspace(f(x))
+
+    def jvp(v):
+        step = x_space.scalar_mul(v, EPS / 2)
+        forward, backward = f(x_space.add(x, step)), f(x_space.add(x, x_space.scalar_mul(step, -1.0)))
+        return y_space.scalar_mul(y_space.add(forward, y_space.scalar_mul(backward, -1.0)), 1.0 / EPS)
+
+    return jvp
+
+
+def check_equivalent(x, y):
+    """Check that two values have one vector space, and agree along a random direction of it.
+
+    Raises
+    ------
+    AssertionError
+        If they do not.
+    """
+    x_space, y_space = vspace(x), vspace(y)
+    assert x_space == y_space, f"VSpace mismatch:\nx: {x_space}\ny: {y_space}"
+    v = x_space.randn()
+    assert scalar_close(x_space.inner_prod(x, v), x_space.inner_prod(y, v)), f"Value mismatch:\nx: {x}\ny: {y}"
+
+
+def check_vjp(f, x):
+    """Check the pullback of ``f`` at ``x`` along random directions."""
+    vjp, y = make_vjp(f, x)
+    x_space, y_space = vspace(x), vspace(y)
+    x_v, y_v = x_space.randn(), y_space.randn()
+    pulled = x_space.covector(vjp(y_space.covector(y_v)))
+    assert vspace(pulled) == x_space, f"the pullback gave {vspace(pulled)} for an argument of {x_space}"
+    found, wanted = x_space.inner_prod(x_v, pulled), y_space.inner_prod(make_numerical_jvp(f, x)(x_v), y_v)
+    assert scalar_close(found, wanted), (
+        f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nanalytic: {found}\nnumeric:  {wanted}"
+    )
+
+
+def check_jvp(f, x):
+    """Check the pushforward of ``f`` at ``x`` along a random direction."""
+    v = vspace(x).randn()
+    check_equivalent(make_jvp(f, x)(v)[1], make_numerical_jvp(f, x)(v))
+
+
+@unary_to_nary
+def check_grads(f, x, modes=("fwd", "rev"), order=2):
+    """Check the derivatives of a function against central differences.
+
+    Parameters
+    ----------
+    f : callable
+        Any traced function.
+    argnum : int or tuple of int, default 0
+        Which argument to differentiate with respect to.
+    modes : sequence of {"fwd", "rev"}
+        The modes to check, in all mixtures for the higher orders.
+    order : int, default 2
+        The highest order to check.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``f``.
+
+    Raises
+    ------
+    AssertionError
+        If a derivative is wrong.
+    """
+    if set(modes) - {"fwd", "rev"}:
+        raise ValueError(f"modes are 'fwd' and 'rev', not {modes!r}")
+    if not order:
+        return
+    if "fwd" in modes:
+        check_jvp(f, x)
+        if order > 1:
+            v = vspace(x).randn()
+            check_grads(lambda x, v: make_jvp(f, x)(v)[1], (0, 1), modes=modes, order=order - 1)(x, v)
+    if "rev" in modes:
+        check_vjp(f, x)
+        if order > 1:
+            v = vspace(f(x)).randn()
+            check_grads(lambda x, v: make_vjp(f, x)[0](v), (0, 1), modes=modes, order=order - 1)(x, v)
+
+
+def combo_check(fun, *args, **kwargs):
+    """Make a check of a function on all combinations of given arguments.
+
+    Parameters
+    ----------
+    fun : callable
+        Function to check.
+    *args, **kwargs
+        As for `check_grads`.
+
+    Returns
+    -------
+    callable
+        Takes lists of arguments and of keyword arguments to combine.
+    """
+    check = check_grads(fun, *args, **kwargs)
+
+    def run(*argument_lists, **keyword_lists):
+        for arguments in product(*argument_lists):
+            for keywords in product(*keyword_lists.values()):
+                check(*arguments, **dict(zip(keyword_lists, keywords, strict=True)))
+
+    return run

@@ -1,0 +1,83 @@
+"""Tracing: boxes, nodes, primitives and trace levels. The engine itself is compiled, in `_core.pyx`."""
+
+from fastgrad import _registries
+from fastgrad._core import (
+    Box,
+    Node,
+    Primitive,
+    TraceStack,
+    find_top_boxed_args,
+    getval,
+    isbox,
+    new_box,
+    trace,
+    trace_stack,
+)
+from fastgrad._rules import registered
+from fastgrad.util import subvals, toposort
+
+__all__ = [
+    "Box",
+    "Node",
+    "TraceStack",
+    "box_type_mappings",
+    "box_types",
+    "find_top_boxed_args",
+    "getval",
+    "isbox",
+    "new_box",
+    "notrace_primitive",
+    "notrace_primitives",
+    "primitive",
+    "register_notrace",
+    "subvals",
+    "toposort",
+    "trace",
+    "trace_stack",
+]
+
+box_type_mappings = Box.type_mappings
+box_types = Box.types
+notrace_primitives = _registries.NotracePrimitives()
+
+
+def primitive(f_raw):
+    """Make a function that the tracer intercepts.
+
+    Parameters
+    ----------
+    f_raw : callable
+        The function on plain values. It is called with the traced arguments unboxed.
+
+    Returns
+    -------
+    Primitive
+        Callable as ``f_raw`` is; give it rules with `fastgrad.extend.defvjp` and `fastgrad.extend.defjvp`.
+    """
+    return Primitive(f_raw)
+
+
+def notrace_primitive(f_raw):
+    """Make a function that unboxes its arguments and whose result is a constant to every trace.
+
+    Parameters
+    ----------
+    f_raw : callable
+        The function on plain values.
+    """
+    return Primitive(f_raw, never_traced=True)
+
+
+def register_notrace(trace_type, primitive_fun):
+    """Make the result of a primitive a constant in one kind of trace.
+
+    Parameters
+    ----------
+    trace_type : type
+        The type of node, `VJPNode` or `JVPNode` for the two modes.
+    primitive_fun : Primitive
+        The primitive whose calls are not recorded.
+    """
+    if trace_type not in primitive_fun.notrace:
+        primitive_fun.notrace = (*primitive_fun.notrace, trace_type)
+    registered.add(primitive_fun)

@@ -1,0 +1,107 @@
+"""From operators on functions of one argument to operators on any function."""
+
+from fastgrad.util import subvals
+
+__all__ = ["get_doc", "get_name", "subvals", "unary_to_nary", "wrap_nary_f", "wraps"]
+
+
+def get_name(f):
+    """Give a function's name, "[unknown name]" where it has none."""
+    return getattr(f, "__name__", "[unknown name]")
+
+
+def get_doc(f):
+    """Give a function's docstring, "" where it has none."""
+    return getattr(f, "__doc__", None) or ""
+
+
+def wraps(fun, namestr="{fun}", docstr="{doc}", **kwargs):
+    """Make a decorator that names and documents a function after ``fun``.
+
+    Parameters
+    ----------
+    fun : callable
+        The function that the decorated one is derived from.
+    namestr, docstr : str
+        Formats of the name and docstring, in which ``{fun}``, ``{doc}`` and the keywords stand for their values.
+    """
+
+    def decorate(f):
+        fields = {"fun": get_name(fun), "doc": get_doc(fun), **kwargs}
+        try:
+            f.__name__ = namestr.format(**fields)
+            f.__doc__ = docstr.format(**fields)
+        except (AttributeError, KeyError, ValueError, IndexError):
+            # A name or docstring is a nicety: braces in a user's docstring, or a callable that takes no attributes,
+            # must not keep the function from being made.
+            pass
+        return f
+
+    return decorate
+
+
+def wrap_nary_f(fun, op, argnum):
+    """Make a decorator that names ``op`` of ``fun`` with respect to ``argnum``."""
+    return wraps(
+        fun,
+        namestr="{op}_of_{fun}_wrt_argnum_{argnum}",
+        docstr="{op} of {fun} with respect to argument {argnum}; takes the arguments of {fun}.\n\n{doc}",
+        op=get_name(op),
+        argnum=argnum,
+    )
+
+
+def _pick(args, argnum):
+    """Give the arguments that ``argnum`` names, as one value, or the error that says why there are none."""
+    try:
+        if isinstance(argnum, int):
+            return args[argnum]
+        return tuple(args[i] for i in argnum)
+    except IndexError:
+        raise TypeError(
+            f"argnum {argnum} names an argument that was not given by position: {len(args)} positional argument(s) "
+            "were given"
+        ) from None
+
+
+def unary_to_nary(unary_operator):
+    """Make an operator on functions of one argument take any function and an ``argnum``.
+
+    Parameters
+    ----------
+    unary_operator : callable
+        ``unary_operator(fun, x, *op_args, **op_kwargs)`` for ``fun`` of one argument.
+
+    Returns
+    -------
+    callable
+        ``nary_operator(fun, argnum=0, *op_args, **op_kwargs)``, which gives a function of the arguments of ``fun``.
+        ``argnum`` is the position of the argument that the operator works on, or a tuple or list of positions, whose
+        arguments it then sees as one tuple.
+    """
+
+    @wraps(unary_operator)
+    def nary_operator(fun, argnum=0, *nary_op_args, **nary_op_kwargs):
+        if type(argnum) not in (int, tuple, list):
+            raise TypeError(f"argnum is a position, or a tuple or list of positions, not {argnum!r}")
+
+        @wrap_nary_f(fun, unary_operator, argnum)
+        def nary_f(*args, **kwargs):
+            x = _pick(args, argnum)
+            if len(args) == 1 and not kwargs and type(argnum) is int:
+                return unary_operator(fun, x, *nary_op_args, **nary_op_kwargs)
+
+            def unary_f(x):
+                changed = list(args)
+                if type(argnum) is int:
+                    changed[argnum] = x
+                else:
+                    for i, value in zip(argnum, x, strict=True):
+                        changed[i] = value
+                return fun(*changed, **kwargs)
+
+            return unary_operator(unary_f, x, *nary_op_args, **nary_op_kwargs)
+
+        return nary_f
+
+    return nary_operator
