@@ -6,13 +6,12 @@ of threads, may use one at once. What a pass accumulates lives in arrays of its 
 """
 
 import operator
-import warnings
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from fastgrad._core cimport ArrayBox, JVPNode, Node, SparseObject, VJPNode, VSpace, add_values, is_box, vspace
+from fastgrad._core cimport ArrayBox, JVPNode, SparseObject, VJPNode, add_values, vspace
 
 from fastgrad._core import trace
 

@@ -2,13 +2,25 @@
 
 from collections.abc import MutableMapping
 
-from fastgrad._core import JVPNode, VJPNode
+from fastgrad._core import Rules
 from fastgrad._rules import registered, set_staged_vjp, set_whole_jvp
 
 class _RuleView(MutableMapping):
-    """Primitive -> function that applies its rule."""
+    """Primitive -> function that applies its rule; a snapshot, which may be put back later."""
 
-    attribute = None
+    attribute = apply = set_rule = None
+
+    def __getitem__(self, fun):
+        if fun not in self:
+            raise KeyError(fun)
+        return getattr(getattr(fun, self.attribute), self.apply)
+
+    def __setitem__(self, fun, rule):
+        rules = getattr(rule, "__self__", None)
+        if isinstance(rules, Rules):
+            setattr(fun, self.attribute, rules)
+        else:
+            self.set_rule(fun, rule)
 
     def __contains__(self, fun):
         return getattr(fun, self.attribute, None) is not None
@@ -28,38 +40,18 @@ class _RuleView(MutableMapping):
 class PrimitiveVJPs(_RuleView):
     """Primitive -> ``maker(argnums, ans, args, kwargs)``, which gives the pullback of one call."""
 
-    attribute = "vjp_rules"
+    attribute, apply = "vjp_rules", "pullback"
 
-    def __getitem__(self, fun):
-        if fun not in self:
-            raise KeyError(fun)
-
-        def make_pullback(argnums, ans, args, kwargs):
-            parents = [VJPNode.new_root() for _ in argnums]
-            return VJPNode(ans, fun, args, kwargs, argnums, parents).vjp
-
-        return make_pullback
-
-    def __setitem__(self, fun, maker):
+    def set_rule(self, fun, maker):
         set_staged_vjp(fun, maker, whole=True)
 
 
 class PrimitiveJVPs(_RuleView):
     """Primitive -> ``jvp(argnums, gs, ans, args, kwargs)``, which gives the tangent of one call."""
 
-    attribute = "jvp_rules"
+    attribute, apply = "jvp_rules", "pushforward"
 
-    def __getitem__(self, fun):
-        if fun not in self:
-            raise KeyError(fun)
-
-        def push(argnums, gs, ans, args, kwargs):
-            parents = [JVPNode.new_root(g) for g in gs]
-            return JVPNode(ans, fun, args, kwargs, argnums, parents).g
-
-        return push
-
-    def __setitem__(self, fun, jvp):
+    def set_rule(self, fun, jvp):
         set_whole_jvp(fun, jvp)
 
 

@@ -58,6 +58,13 @@ primitive_jvps = _registries.PrimitiveJVPs()
 # ---------------------------------------------------------------------------------------------------------- reverse mode
 
 
+def _check_rules(fun, mode, rules, names=()):
+    """Refuse what can't be called at once, where the mistake is, not in the pass that would call it."""
+    for rule in rules:
+        if not (rule is None or callable(rule) or isinstance(rule, str) and rule in names):
+            raise TypeError(f"Bad {mode} {rule!r} for {fun.__name__!r}: a rule is a function or None")
+
+
 def defvjp_argnums(fun, vjpmaker):
     """Give the VJPs of a primitive, for all traced arguments of a call at once.
 
@@ -105,6 +112,7 @@ def defvjp(fun, *vjpmakers, **kwargs):
     makers = dict(zip(kwargs.pop("argnums", count()), vjpmakers, strict=False))
     if kwargs:
         raise TypeError(f"defvjp got the unknown keyword {next(iter(kwargs))!r}; it takes argnums alone")
+    _check_rules(fun, "VJP", vjpmakers)
 
     def stage(argnum, ans, args, kwargs):
         if argnum not in makers:
@@ -168,6 +176,7 @@ def defjvp(fun, *jvpfuns, **kwargs):
     rules = dict(zip(kwargs.pop("argnums", count()), jvpfuns, strict=False))
     if kwargs:
         raise TypeError(f"defjvp got the unknown keyword {next(iter(kwargs))!r}; it takes argnums alone")
+    _check_rules(fun, "JVP", jvpfuns, ("same",))
 
     def push(argnum, g, ans, args, kwargs):
         if argnum not in rules:
@@ -277,5 +286,9 @@ def sparse_add(vs, x_prev, x_new):
     return x_new.mut_add(vs.zeros() if x_prev is None else x_prev)
 
 
-def_direct(sparse_add, vjps=(None, "identity", "identity"), jvps=(None, "identity", "identity"))
+def_direct(
+    sparse_add,
+    vjps=(None, "identity", "identity"),
+    jvps=(None, "identity", lambda g, _ans, vs, _x_prev, _x_new: sparse_add(vs, None, g)),
+)
 _backward.bind_sparse_add(sparse_add)

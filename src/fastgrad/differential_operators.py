@@ -263,8 +263,8 @@ def multigrad_dict(fun):
     Returns
     -------
     callable
-        Takes the arguments of ``fun`` and gives a dict from parameter names to gradients; those of parameters that were
-        left to their defaults are not in it.
+        Takes the arguments of ``fun`` and gives a dict from parameter names to gradients, those of parameters left to
+        their defaults included.
     """
     signature = inspect.signature(fun)
 
@@ -283,7 +283,9 @@ def multigrad_dict(fun):
         return fun(*args, **kwargs)
 
     def gradients(*args, **kwargs):
-        return grad(call)(dict(signature.bind(*args, **kwargs).arguments))
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return grad(call)(dict(bound.arguments))
 
     return gradients
 

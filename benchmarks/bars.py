@@ -1,0 +1,79 @@
+"""Measure the project's speed bars and print them: ``python benchmarks/bars.py``.
+
+The measuring is that of ``suite/side_by_side.py``, which asv runs too. Exits with 1 if a bar is missed or cannot be
+measured.
+"""
+
+import operator
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from itertools import product
+
+from suite.common import INPUTS, PROGRAMS
+from suite.side_by_side import AgainstAutograd, AgainstNumpy, BoxedCalls
+
+MEETS = {"<=": operator.le, ">=": operator.ge}
+SPEEDUP_BARS = {("halving", "scalar"): (">=", 40), ("halving", "vector10"): (">=", 10)}
+DESCRIPTIONS = {"chained_sin": "50 chained sin", "halving": "x = (x + x)/2, 1000 times"}
+
+
+def figures():
+    """Yield each figure's name, its value (None if it cannot be measured) and its bar (None if it has none)."""
+    calls = BoxedCalls()
+    yield "b * b of a boxed float, in us", calls.track_multiply(), ("<=", 0.25)
+    yield "np.sin(b) / raw np.sin, one float64", calls.track_sin_cost(), ("<=", 1.6)
+    for name, kind in product(PROGRAMS, INPUTS):
+        speedup = speedup_over_autograd(name, kind)
+        yield f"autograd / fastgrad: {DESCRIPTIONS[name]}, {kind}", speedup, SPEEDUP_BARS.get((name, kind))
+    for name, kind in product(PROGRAMS, INPUTS):
+        cost = AgainstNumpy().track_grad_cost(name, kind)
+        yield f"gradient / function in NumPy: {DESCRIPTIONS[name]}, {kind}", cost, None
+
+
+def speedup_over_autograd(name, kind):
+    benchmark = AgainstAutograd()
+    try:
+        benchmark.setup(name, kind)
+    except NotImplementedError:
+        return None
+    return benchmark.track_grad_speedup(name, kind)
+
+
+def verdict(value, bar):
+    if bar is None:
+        return ""
+    if value is None:
+        return "not measured"
+    comparison, limit = bar
+    return "pass" if MEETS[comparison](value, limit) else "FAIL"
+
+
+def circumstances():
+    """Say what was measured on which machine, and how busy it was."""
+    packages = []
+    for name in ("fastgrad", "autograd", "numpy"):
+        try:
+            packages.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            packages.append(f"{name} absent")
+    load = f", load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return f"Python {platform.python_version()}, {', '.join(packages)}; {os.cpu_count()} CPUs{load}"
+
+
+def main():
+    print(circumstances())
+    print(f"{'figure':<66}{'value':>9}{'bar':>9}  verdict")
+    failed = False
+    for name, value, bar in figures():
+        shown_value = "-" if value is None else f"{value:.3g}"
+        shown_bar = "-" if bar is None else "{} {}".format(*bar)
+        outcome = verdict(value, bar)
+        failed |= outcome not in ("", "pass")
+        print(f"{name:<66}{shown_value:>9}{shown_bar:>9}  {outcome}".rstrip(), flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

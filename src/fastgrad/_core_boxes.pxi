@@ -1,0 +1,308 @@
+# Boxes: traced values, and the registry of the types that can be boxed.
+
+cdef dict box_makers = {}
+cdef set box_types = set()
+
+
+@cython.freelist(512)  # serves ArrayBox too, whose size is the same
+cdef class Box:
+    """A traced value.
+
+    Parameters
+    ----------
+    value : object
+        The value, possibly a box of a lower trace level.
+    trace : int
+        Level of the trace the box belongs to.
+    node : Node
+        Record of how the value was made.
+    """
+
+    # The live registry: type of a value -> callable (value, trace, node) that boxes it. Libraries write to it.
+    type_mappings = box_makers
+    types = box_types
+    __array_priority__ = 90.0
+
+    def __init__(self, value, Py_ssize_t trace, node):
+        self._value = value
+        self._trace = trace
+        self._node = node
+
+    def __bool__(self):
+        return bool(self._value)
+
+    def __str__(self):
+        return f"Autograd {type(self).__name__} with value {self._value!s}"
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(
+            f"a traced value ({type(self).__name__}) cannot be pickled or copied out of its trace; "
+            "take the plain value with fastgrad.tracer.getval first"
+        )
+
+    def __copy__(self):
+        return copy_box(self, False)
+
+    def __deepcopy__(self, memo):
+        return copy_box(self, True)
+
+    @classmethod
+    def register(cls, value_type):
+        """Box values of ``value_type`` (exactly that type) in this class."""
+        Box.types.add(cls)
+        Box.type_mappings[value_type] = cls
+        Box.type_mappings[cls] = cls
+
+
+cdef object copy_box(Box box, bint deep):
+    # A box is never changed, and what it stands for is fixed by its node: a copy shares both.
+    return type(box)(box._value, box._trace, box._node)
+
+
+cdef inline bint is_box(object x):
+    cdef PyTypeObject *t = Py_TYPE(x)
+    if t is <PyTypeObject *>ArrayBox:
+        return True
+    if t is &PyArray_Type or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
+        return False
+    return PyType_IsSubtype(t, <PyTypeObject *>Box)
+
+
+def isbox(x):
+    """Say whether ``x`` is a traced value."""
+    return is_box(x)
+
+
+cdef inline object peel(object x):
+    while is_box(x):
+        x = (<Box>x)._value
+    return x
+
+
+def getval(x):
+    """Take all boxes off ``x`` and return the plain value."""
+    return peel(x)
+
+
+cpdef object new_box(object value, Py_ssize_t trace, object node):
+    """Box ``value`` at level ``trace`` with ``node`` as its record.
+
+    Raises
+    ------
+    TypeError
+        If no box is registered for the type of ``value``.
+    """
+    cdef PyObject *maker = PyDict_GetItemWithError(box_makers, type(value))
+    cdef ArrayBox box
+    if maker == <PyObject *>ArrayBox:
+        box = ArrayBox.__new__(ArrayBox)
+        box._value = value
+        box._trace = trace
+        box._node = node
+        return box
+    if maker == NULL:
+        raise TypeError(
+            f"Can't differentiate w.r.t. type {type(value)}: no box is registered for it. Values that are traced are "
+            "floats, complex numbers, NumPy arrays of them, and lists, tuples and dicts of those"
+        )
+    return (<object>maker)(value, trace, node)
+
+
+cdef object box_answer(object ans, Py_ssize_t trace, object node, Primitive fun):
+    try:
+        return new_box(ans, trace, node)
+    except TypeError as error:
+        if type(ans) in box_makers:
+            raise
+        raise TypeError(f"{fun.__name__} of a traced value gave a {type(ans)}, which can't be traced: {error}") from None
+
+
+def find_top_boxed_args(args):
+    """Find the boxes of the highest trace level among ``args``.
+
+    Returns
+    -------
+    boxes : list of (int, Box)
+        Positions and boxes.
+    trace : int
+        Their level, -1 if there is no box.
+    node_type : type or None
+        Type of the node of the last one.
+    """
+    boxes, trace, node_type = [], -1, None
+    for argnum, arg in enumerate(args):
+        if is_box(arg):
+            if (<Box>arg)._trace > trace:
+                boxes, trace = [], (<Box>arg)._trace
+            if (<Box>arg)._trace == trace:
+                boxes.append((argnum, arg))
+                node_type = type((<Box>arg)._node)
+    return boxes, trace, node_type
+
+
+# The primitives behind ArrayBox's operators, set once by bind_operators.
+cdef Primitive p_add, p_subtract, p_multiply, p_divide, p_power, p_mod, p_floor_divide, p_matmul
+cdef Primitive p_negative, p_positive, p_absolute, p_getitem
+cdef Primitive p_equal, p_not_equal, p_less, p_less_equal, p_greater, p_greater_equal
+cdef dict ufunc_primitives = {}
+
+
+cdef class ArrayBox(Box):
+    """A traced array or scalar.
+
+    Its operators are those of a NumPy array. The other methods and attributes are set in `fastgrad.numpy.numpy_boxes`.
+    """
+
+    __array_priority__ = 100.0
+
+    def __add__(self, other):
+        return p_add.call2(self, other)
+
+    def __radd__(self, other):
+        return p_add.call2(other, self)
+
+    def __sub__(self, other):
+        return p_subtract.call2(self, other)
+
+    def __rsub__(self, other):
+        return p_subtract.call2(other, self)
+
+    def __mul__(self, other):
+        return p_multiply.call2(self, other)
+
+    def __rmul__(self, other):
+        return p_multiply.call2(other, self)
+
+    def __truediv__(self, other):
+        return p_divide.call2(self, other)
+
+    def __rtruediv__(self, other):
+        return p_divide.call2(other, self)
+
+    def __floordiv__(self, other):
+        return p_floor_divide.call2(self, other)
+
+    def __rfloordiv__(self, other):
+        return p_floor_divide.call2(other, self)
+
+    def __mod__(self, other):
+        return p_mod.call2(self, other)
+
+    def __rmod__(self, other):
+        return p_mod.call2(other, self)
+
+    def __pow__(self, other, modulo):
+        return p_power.call2(self, other)
+
+    def __rpow__(self, other, modulo):
+        return p_power.call2(other, self)
+
+    def __matmul__(self, other):
+        return p_matmul.call2(self, other)
+
+    def __rmatmul__(self, other):
+        return p_matmul.call2(other, self)
+
+    def __neg__(self):
+        return p_negative.call1(self)
+
+    def __pos__(self):
+        return p_positive.call1(self)
+
+    def __abs__(self):
+        return p_absolute.call1(self)
+
+    def __getitem__(self, index):
+        return p_getitem.call2(self, index)
+
+    def __setitem__(self, index, value):
+        raise TypeError(
+            "a traced array does not support item assignment, since rules may need its old value; build the new array "
+            "with fastgrad.numpy.where, concatenate, stack or array instead"
+        )
+
+    def __len__(self):
+        return len(self._value)
+
+    def __iter__(self):
+        if cnp.PyArray_NDIM(np.asarray(peel(self))) == 0:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other):
+        return p_equal.call2(self, other)
+
+    def __ne__(self, other):
+        return p_not_equal.call2(self, other)
+
+    def __lt__(self, other):
+        return p_less.call2(self, other)
+
+    def __le__(self, other):
+        return p_less_equal.call2(self, other)
+
+    def __gt__(self, other):
+        return p_greater.call2(self, other)
+
+    def __ge__(self, other):
+        return p_greater_equal.call2(self, other)
+
+    def __hash__(self):
+        return id(self)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        """Trace a NumPy ufunc called on a box, so that ``numpy.sin(box)`` is ``fastgrad.numpy.sin(box)``."""
+        cdef Primitive fun = ufunc_primitives.get(ufunc)
+        if fun is None or method != "__call__" or has_foreign(inputs):
+            return NotImplemented
+        out = kwargs.pop("out", None)
+        if out is not None and not (len(out) == 1 and out[0] is inputs[0]):
+            return NotImplemented
+        # `array += box` arrives with the array as input and output: Python binds the name to what is returned here,
+        # the traced sum; the array itself stays as it is, for a traced value cannot be stored in it.
+        return fun.call_tuple(inputs, kwargs or None, False)
+
+
+def bind_operators(namespace, getitem):
+    """Set the primitives that ArrayBox's operators call, and those that serve NumPy's own ufuncs.
+
+    Parameters
+    ----------
+    namespace : dict
+        Names to primitives; called once, by `fastgrad.numpy.numpy_boxes`.
+    getitem : Primitive
+        The primitive behind indexing.
+    """
+    global p_add, p_subtract, p_multiply, p_divide, p_power, p_mod, p_floor_divide, p_matmul
+    global p_negative, p_positive, p_absolute, p_getitem
+    global p_equal, p_not_equal, p_less, p_less_equal, p_greater, p_greater_equal
+    p_add, p_subtract = namespace["add"], namespace["subtract"]
+    p_multiply, p_divide = namespace["multiply"], namespace["divide"]
+    p_power, p_mod = namespace["power"], namespace["mod"]
+    p_floor_divide, p_matmul = namespace["floor_divide"], namespace["matmul"]
+    p_negative, p_positive, p_absolute = namespace["negative"], namespace["positive"], namespace["absolute"]
+    p_equal, p_not_equal = namespace["equal"], namespace["not_equal"]
+    p_less, p_less_equal = namespace["less"], namespace["less_equal"]
+    p_greater, p_greater_equal = namespace["greater"], namespace["greater_equal"]
+    p_getitem = getitem
+    p_add.lane, p_subtract.lane = LANE_ADD, LANE_SUBTRACT
+    p_multiply.lane, p_divide.lane = LANE_MULTIPLY, LANE_DIVIDE
+    for fun in namespace.values():
+        if isinstance(fun, Primitive) and (<Primitive>fun).is_ufunc:
+            ufunc_primitives[(<Primitive>fun).fun] = fun
+
+
+cdef bint is_foreign(object x):
+    # Does x bring an __array_ufunc__ of its own, which NumPy would ask before it calls the ufunc?
+    cdef PyTypeObject *t = Py_TYPE(x)
+    if t is &PyArray_Type or t is &PyFloat_Type or t is &PyLong_Type or is_box(x):
+        return False
+    ours = getattr(type(x), "__array_ufunc__", None)
+    return ours is not None and ours is not np.ndarray.__array_ufunc__
+
+
+cdef bint has_foreign(tuple args):
+    for x in args:
+        if is_foreign(x):
+            return True
+    return False

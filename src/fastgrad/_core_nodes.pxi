@@ -1,0 +1,410 @@
+# Nodes: records of primitive calls, and how rules are applied to pull cotangents back and push tangents forward.
+
+cdef struct Kind:
+    # What decides whether a cotangent of one value fits another.
+    int typenum
+    int ndim
+    cnp.npy_intp *dims
+
+
+cdef inline Kind kind_of(object x):
+    cdef Kind kind
+    cdef PyTypeObject *t
+    while is_box(x):
+        x = (<Box>x)._value
+    t = Py_TYPE(x)
+    kind.ndim = 0
+    kind.dims = NULL
+    kind.typenum = -1
+    if t is &PyDoubleArrType_Type or t is &PyFloat_Type:
+        kind.typenum = cnp.NPY_DOUBLE
+    elif cnp.PyArray_Check(x):
+        kind.typenum = cnp.PyArray_TYPE(x)
+        kind.ndim = cnp.PyArray_NDIM(x)
+        kind.dims = cnp.PyArray_DIMS(x)
+    elif t is &PyCDoubleArrType_Type or t is &PyComplex_Type:
+        kind.typenum = cnp.NPY_CDOUBLE
+    elif t is &PyFloatArrType_Type:
+        kind.typenum = cnp.NPY_FLOAT
+    return kind
+
+
+cdef bint same_space(object x, object ans):
+    """Do x and ans have one shape and dtype?"""
+    cdef Kind a = kind_of(x), b = kind_of(ans)
+    cdef int i
+    if a.typenum != b.typenum or a.ndim != b.ndim:
+        return False
+    for i in range(a.ndim):
+        if a.dims[i] != b.dims[i]:
+            return False
+    return True
+
+
+# unbroadcast(g, vspace) and broadcast(tangent, ans), Python functions made of primitives; set by fastgrad.numpy.
+cdef object unbroadcast = None
+cdef object broadcast = None
+
+
+def bind_broadcasting(unbroadcast_, broadcast_):
+    """Set the functions that fit cotangents and tangents of broadcasting primitives."""
+    global unbroadcast, broadcast
+    unbroadcast, broadcast = unbroadcast_, broadcast_
+
+
+# Keywords of a ufunc that change no value; with any other one, the rules do not hold.
+cdef frozenset harmless_keywords = frozenset(["casting", "order", "dtype", "subok", "signature", "sig"])
+
+
+cdef inline unsigned int bit(Py_ssize_t argnum):
+    # The bit of an argument in the masks of a Rule; the last one stands for all further arguments.
+    return 1 << min(argnum + 1, 31)
+
+
+cdef inline bint has_space(object x, bint containers):
+    return type(x) in space_makers and (containers or type(x) not in (tuple, list, dict))
+
+
+cdef object keep(tuple args, unsigned int keeps, unsigned int spaces, bint containers):
+    # What of the arguments the rules need: as it is, as its vspace (if it is a value that has one), or nothing.
+    cdef list kept = list(args)
+    cdef Py_ssize_t i
+    for i in range(len(kept)):
+        if keeps & bit(i):
+            continue
+        if not spaces & bit(i):
+            kept[i] = None
+        elif has_space(kept[i], containers) or is_box(kept[i]):
+            kept[i] = vspace(kept[i])
+    return tuple(kept)
+
+
+cdef object call_deriv(Rule rule, object ans, tuple args):
+    return rule.fun(ans, *args[:rule.n_args])
+
+
+cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs):
+    # One argument's cotangent or tangent; not for RULE_ZERO and RULE_SAME, which need to know which argument.
+    cdef PyObject *stack[10]
+    cdef Py_ssize_t n = len(args), i
+    cdef list given
+    if rule.kind == RULE_IDENTITY:
+        return g
+    if rule.kind == RULE_NEGATE:
+        return -g
+    if rule.kind == RULE_DERIV:
+        return multiply_values(g, call_deriv(rule, ans, args))
+    if rule.kind == RULE_KEPT:
+        return multiply_values(g, ans if rule.keeps & 1 else args[0] if rule.keeps & 2 else args[1])
+    if rule.spaces:
+        given = list(args)
+        for i in range(n):
+            if rule.spaces & bit(i) and (has_space(given[i], True) or is_box(given[i])):
+                given[i] = vspace(given[i])
+        args = tuple(given)
+    if n <= 7 and not kwargs:
+        stack[0] = NULL
+        stack[1] = <PyObject *>g
+        stack[2] = <PyObject *>ans
+        for i in range(n):
+            stack[3 + i] = PyTuple_GET_ITEM_(args, i)
+        return PyObject_Vectorcall(rule.fun, stack + 1, (n + 2) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+    return PyObject_Call(rule.fun, (g, ans) + args, kwargs)
+
+
+cdef inline object apply_small(Rule rule, object g, object ans, object x, object y, Py_ssize_t n):
+    # apply_rule for one or two arguments, without a tuple.
+    cdef PyObject *stack[5]
+    cdef Py_ssize_t first = 1
+    if rule.kind == RULE_IDENTITY:
+        return g
+    if rule.kind == RULE_NEGATE:
+        return -g
+    if rule.kind == RULE_KEPT:
+        return multiply_values(g, ans if rule.keeps & 1 else x if rule.keeps & 2 else y)
+    stack[0] = NULL
+    stack[1] = <PyObject *>g
+    stack[2] = <PyObject *>ans
+    stack[3] = <PyObject *>x
+    stack[4] = <PyObject *>y
+    if rule.kind == RULE_DERIV:
+        n = 1 + min(n, rule.n_args)
+        deriv = PyObject_Vectorcall(rule.fun, stack + 2, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+        return multiply_values(g, deriv)
+    return PyObject_Vectorcall(rule.fun, stack + 1, (n + 2) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+
+
+cdef class Node:
+    """A record of one primitive call in one trace.
+
+    Subclass it to build another tracer: give the subclass ``__init__(self, value, fun, args, kwargs, parent_argnums,
+    parents)`` and ``initialize_root(self, ...)``, and pass ``Sub.new_root(...)`` to `trace`.
+    """
+
+    def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
+        raise NotImplementedError(f"{type(self).__name__} must define __init__ to record a primitive call")
+
+    def initialize_root(self, *args, **kwargs):
+        raise NotImplementedError(f"{type(self).__name__} must define initialize_root to start a trace")
+
+    @classmethod
+    def new_root(cls, *args, **kwargs):
+        """Make the node that a trace starts from."""
+        root = cls.__new__(cls)
+        root.initialize_root(*args, **kwargs)
+        return root
+
+    cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
+        return type(self)(ans, fun, args, kwargs, argnums, parents)
+
+
+@cython.trashcan(True)  # a chain of millions of nodes is freed from its end without deep C recursion
+cdef class VJPNode(Node):
+    """A node of reverse mode: holds its parents and what the rules need to pull a cotangent back to them."""
+
+    def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
+        if not isinstance(fun, Primitive) or (<Primitive>fun).vjps is None:
+            raise missing_rule(fun, "VJP", parent_argnums[0])
+        fill_vjp_node(
+            self, value, (<Primitive>fun).vjps, tuple(args), dict(kwargs), tuple(parent_argnums), tuple(parents)
+        )
+
+    def initialize_root(self):
+        self.form = FORM_ROOT
+
+    cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
+        cdef VJPNode node
+        if type(self) is not VJPNode:
+            return type(self)(ans, fun, args, kwargs, argnums, parents)
+        if fun.vjps is None:
+            raise missing_rule(fun, "VJP", argnums[0])
+        node = VJPNode.__new__(VJPNode)
+        fill_vjp_node(node, ans, fun.vjps, args, kwargs, argnums, parents)
+        return node
+
+    cdef Py_ssize_t n_parents(self):
+        if self.form == FORM_UNARY:
+            return 1
+        if self.form == FORM_BINARY:
+            return (self.parent0 is not None) + (self.parent1 is not None)
+        return PyTuple_GET_SIZE_(self.parent0) if self.parent0 is not None else 0
+
+    cdef PyObject *parent(self, Py_ssize_t i):
+        # Borrowed from this node.
+        if self.form == FORM_UNARY:
+            return <PyObject *>self.parent0
+        if self.form == FORM_BINARY:
+            return <PyObject *>(self.parent1 if i == 1 or self.parent0 is None else self.parent0)
+        return PyTuple_GET_ITEM_(self.parent0, i)
+
+    cdef void release(self):
+        # Drop all but the parents: they are still wanted for their order.
+        if self.form == FORM_UNARY:
+            self.parent0 = (self.parent0,)
+        elif self.form == FORM_BINARY:
+            self.parent0 = self.parents
+            self.parent1 = None
+        self.ans = self.arg0 = self.arg1 = self.targets = None
+        self.form = FORM_RELEASED
+
+    cdef int pull(self, object g, PyObject **out) except -1:
+        # Write a new reference per parent into out, or raise with nothing written.
+        cdef Rules rules = self.rules
+        cdef Py_ssize_t i, n
+        if self.form == FORM_UNARY:
+            put(out, 0, self.fit(0, apply_unary(self, rules.rule(0, "VJP"), g)))
+        elif self.form == FORM_BINARY:
+            n = 0
+            first = second = None
+            if self.parent0 is not None:
+                first = self.fit(0, apply_small(rules.rule(0, "VJP"), g, self.ans, self.arg0, self.arg1, 2))
+            if self.parent1 is not None:
+                second = self.fit(1, apply_small(rules.rule(1, "VJP"), g, self.ans, self.arg0, self.arg1, 2))
+            if self.parent0 is not None:
+                put(out, 0, first)
+                n = 1
+            if self.parent1 is not None:
+                put(out, n, second)
+        elif self.form != FORM_ROOT:
+            cotangents = self.pull_call(g)
+            n = self.n_parents()
+            if len(cotangents) != n:
+                raise ValueError(
+                    f"the VJP of {rules.fun.__name__} gave {len(cotangents)} cotangents for {n} traced arguments"
+                )
+            for i in range(n):
+                put(out, i, cotangents[i])
+        return 0
+
+    cdef object pull_call(self, object g):
+        cdef Rules rules = self.rules
+        cdef Py_ssize_t i, argnum
+        cdef Rule rule
+        cdef list cotangents
+        if self.form == FORM_STAGED:
+            return [pullback(g) for pullback in self.arg0]
+        if self.form == FORM_STAGED_WHOLE:
+            return tuple(self.arg0(g))
+        if self.form == FORM_RELEASED:
+            raise RuntimeError(
+                "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
+                "use make_vjp to pull back through one graph several times"
+            )
+        args, kwargs, argnums = self.arg0
+        if self.form == FORM_WHOLE:
+            return rules.whole(argnums, g, self.ans, args, kwargs)
+        cotangents = []
+        for i in range(len(argnums)):
+            argnum = argnums[i]
+            rule = rules.rule(argnum, "VJP")
+            if rule.kind == RULE_ZERO:
+                cotangents.append(zeros_of(args[argnum]))
+            else:
+                cotangents.append(self.fit(i, apply_rule(rule, g, self.ans, args, kwargs)))
+        return cotangents
+
+    cdef object fit(self, Py_ssize_t i, object g):
+        # Bring a cotangent of the broadcast answer to the argument's own shape and dtype.
+        if self.targets is None or self.targets[i] is None:
+            return g
+        return unbroadcast(g, self.targets[i])
+
+    @property
+    def parents(self):
+        """tuple of Node : one per traced argument; the same node may stand twice."""
+        cdef Py_ssize_t i
+        return tuple([<object>self.parent(i) for i in range(self.n_parents())])
+
+    @parents.setter
+    def parents(self, parents):
+        vjp = self.vjp if self.form != FORM_ROOT else (lambda g: ())
+        self.parent0, self.parent1 = tuple(parents), None
+        self.arg0, self.form = vjp, FORM_STAGED_WHOLE
+
+    @property
+    def vjp(self):
+        """callable : cotangent of the value -> tuple of cotangents, one per parent."""
+        return self._pull_back
+
+    @vjp.setter
+    def vjp(self, vjp):
+        self.parent0, self.parent1 = self.parents, None
+        self.arg0, self.form = vjp, FORM_STAGED_WHOLE
+
+    def _pull_back(self, g):
+        cdef PyObject *small[2]
+        if self.form == FORM_UNARY or self.form == FORM_BINARY:
+            self.pull(g, small)
+            cotangents = tuple([<object>small[i] for i in range(self.n_parents())])
+            for i in range(self.n_parents()):
+                Py_XDECREF(small[i])
+            return cotangents
+        return () if self.form == FORM_ROOT else tuple(self.pull_call(g))
+
+
+cdef inline void put(PyObject **out, Py_ssize_t i, object value):
+    Py_INCREF(value)
+    out[i] = <PyObject *>value
+
+
+cdef object zeros_of(object value):
+    return value.zeros() if isinstance(value, VSpace) else vspace(value).zeros()
+
+
+cdef inline object apply_unary(VJPNode node, Rule rule, object g):
+    if rule.kind == RULE_ZERO:
+        return zeros_of(node.arg0)
+    return apply_small(rule, g, node.ans, node.arg0, None, 1)
+
+
+cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict kwargs, tuple argnums,
+                       tuple parents) except -1:
+    cdef unsigned int keeps = 0, spaces = 0
+    cdef Rule rule
+    node.rules = rules
+    node.form = rules.form
+    node.parent0 = parents
+    if rules.form == FORM_STAGED:
+        node.arg0 = rules.whole(argnums, ans, args, kwargs)
+        return 0
+    if rules.form == FORM_STAGED_WHOLE:
+        node.arg0 = rules.whole(argnums, ans, args, kwargs)
+        return 0
+    if rules.form == FORM_WHOLE:
+        rule = <Rule>rules.by_argnum[0]
+        keeps, spaces = rule.keeps, rule.spaces
+    else:
+        for argnum in argnums:
+            rule = rules.rule(argnum, "VJP")
+            keeps |= rule.keeps
+            spaces |= rule.spaces
+        if rules.broadcasts:
+            note_targets(node, ans, rules.fun, args, kwargs, argnums)
+    node.arg0 = (keep(args, keeps, spaces, rules.form != FORM_WHOLE), kwargs, argnums)
+    if keeps & 1:
+        node.ans = ans
+    return 0
+
+
+cdef int note_targets(VJPNode node, object ans, fun, tuple args, dict kwargs, tuple argnums) except -1:
+    if kwargs and (<Primitive>fun).is_ufunc:
+        for name in kwargs:
+            if name not in harmless_keywords:
+                raise NotImplementedError(
+                    f"{fun.__name__} of a traced value with the keyword {name!r} has no derivative rule; "
+                    "leave the keyword out and use fastgrad.numpy.where for what it does"
+                )
+    targets = [None if same_space(args[i], ans) else vspace(args[i]) for i in argnums]
+    if any(target is not None for target in targets):
+        node.targets = tuple(targets)
+    return 0
+
+
+cdef class JVPNode(Node):
+    """A node of forward mode: holds the tangent of its value."""
+
+    def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
+        cdef Rules rules = (<Primitive>fun).jvps if isinstance(fun, Primitive) else None
+        if rules is None:
+            raise missing_rule(fun, "JVP", parent_argnums[0])
+        tangents = [parent.g for parent in parents]
+        self.g = push_forward(rules, value, tuple(args), dict(kwargs), tuple(parent_argnums), tangents)
+
+    def initialize_root(self, g):
+        self.g = g
+
+    cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
+        cdef JVPNode node
+        if type(self) is not JVPNode:
+            return type(self)(ans, fun, args, kwargs, argnums, parents)
+        if fun.jvps is None:
+            raise missing_rule(fun, "JVP", argnums[0])
+        node = JVPNode.__new__(JVPNode)
+        node.g = push_forward(fun.jvps, ans, args, kwargs, argnums, [(<JVPNode>parent).g for parent in parents])
+        return node
+
+
+cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple argnums, list tangents):
+    """The tangent of ans, given the tangents of the arguments at argnums."""
+    cdef Rule rule
+    cdef Py_ssize_t i
+    cdef object fun = rules.fun
+    if rules.form == FORM_WHOLE:
+        return rules.whole(argnums, tangents, ans, args, kwargs)
+    if rules.broadcasts and kwargs:
+        note_targets(VJPNode.__new__(VJPNode), ans, fun, args, kwargs, argnums)
+    total = None
+    for i in range(len(argnums)):
+        rule = rules.rule(argnums[i], "JVP")
+        if rule.kind == RULE_ZERO:
+            continue
+        if rule.kind == RULE_SAME:
+            tangent = fun(*args[:argnums[i]], tangents[i], *args[argnums[i] + 1:], **kwargs)
+        else:
+            tangent = apply_rule(rule, tangents[i], ans, args, kwargs)
+        total = tangent if total is None else add_values(total, tangent)
+    if total is None:
+        return vspace(ans).zeros()
+    if rules.broadcasts and not same_space(total, ans):
+        return broadcast(total, ans)
+    return total

@@ -1,0 +1,342 @@
+# Primitives: functions that unwrap boxes, call themselves on what is left, and record the call.
+
+cdef class Rule:
+    """One argument's rule: made by `fastgrad.core`, read by the nodes."""
+
+    def __init__(self, int kind, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0):
+        self.kind = kind
+        self.fun = fun
+        self.n_args = n_args
+        self.keeps = keeps
+        self.spaces = spaces
+
+
+cdef class Rules:
+    """The rules of one primitive in one mode."""
+
+    def __init__(self, fun, int form, tuple by_argnum=(), whole=None, bint broadcasts=False):
+        self.fun = fun
+        self.form = form
+        self.by_argnum = by_argnum
+        self.whole = whole
+        self.broadcasts = broadcasts
+
+    def pullback(self, tuple argnums, ans, tuple args, dict kwargs):
+        """Give the pullback of one call by these rules."""
+        cdef VJPNode node = VJPNode.__new__(VJPNode)
+        fill_vjp_node(node, ans, self, args, kwargs, argnums, (None,) * len(argnums))
+        return node.vjp
+
+    def pushforward(self, tuple argnums, tangents, ans, tuple args, dict kwargs):
+        """Give the tangent of the answer of one call by these rules."""
+        return push_forward(self, ans, args, kwargs, argnums, list(tangents))
+
+    cdef Rule rule(self, Py_ssize_t argnum, str mode):
+        cdef PyObject *rule = NULL
+        if argnum < PyTuple_GET_SIZE_(self.by_argnum):
+            rule = PyTuple_GET_ITEM_(self.by_argnum, argnum)
+        if rule == NULL or rule == <PyObject *>None:
+            raise missing_rule(self.fun, mode, argnum)
+        return <Rule>rule
+
+
+def missing_rule(fun, str mode, argnum):
+    """Make the error for a rule that nobody has defined."""
+    define = "defvjp" if mode == "VJP" else "defjvp"
+    return NotImplementedError(
+        f"{mode} of {getattr(fun, '__name__', fun)} wrt argnum {argnum}{parameter_name(fun, argnum)} not defined; define "
+        f"it with fastgrad.extend.{define}, or take a plain value first with fastgrad.tracer.getval"
+    )
+
+
+def parameter_name(fun, argnum):
+    """Give the name of a parameter in brackets, for a message; "" where it is not known."""
+    try:
+        return f" ({list(inspect.signature(fun).parameters)[argnum]})"
+    except (TypeError, ValueError, IndexError):
+        return ""
+
+
+cdef class Primitive:
+    """A function that the tracer intercepts.
+
+    Called on plain values it is the function itself. Called on boxes it unwraps those of the highest trace level,
+    calls itself on what is left, and records the call in a node.
+
+    Parameters
+    ----------
+    fun : callable
+        The function on plain values.
+    never_traced : bool
+        Whether it always unwraps all boxes and is never recorded.
+    array_like : bool
+        Whether a list or tuple with boxes in it, given as an argument, stands for the array of it.
+    """
+
+    def __cinit__(self):
+        self.vectorcall = <void *>primitive_vectorcall
+
+    def __init__(self, fun, bint never_traced=False, bint array_like=False):
+        self.fun = fun
+        self.array_like = array_like
+        self.never_traced = never_traced
+        self.is_ufunc = isinstance(fun, np.ufunc)
+        self.notrace_types = ()
+        functools.update_wrapper(self, fun, updated=())
+        if not hasattr(fun, "__name__"):
+            self.__name__ = type(fun).__name__
+        if not hasattr(fun, "__qualname__"):
+            self.__qualname__ = self.__name__
+
+    def __call__(self, *args, **kwargs):
+        return self.call_tuple(args, kwargs or None, True)
+
+    def __get__(self, instance, owner):
+        return self if instance is None else PyMethod_New(self, instance)
+
+    def __repr__(self):
+        return f"<primitive {self.__qualname__}>"
+
+    def __reduce__(self):
+        return self.__qualname__
+
+    @property
+    def vjp_rules(self):
+        """Rules or None : how cotangents are pulled back through this primitive."""
+        return self.vjps
+
+    @vjp_rules.setter
+    def vjp_rules(self, Rules rules):
+        self.vjps = rules
+
+    @property
+    def jvp_rules(self):
+        """Rules or None : how tangents are pushed forward through this primitive."""
+        return self.jvps
+
+    @jvp_rules.setter
+    def jvp_rules(self, Rules rules):
+        self.jvps = rules
+
+    @property
+    def notrace(self):
+        """tuple of type : the node types in which calls are not recorded."""
+        return self.notrace_types
+
+    @notrace.setter
+    def notrace(self, tuple node_types):
+        self.notrace_types = node_types
+
+    cdef object call1(self, object x):
+        cdef Box box
+        cdef VJPNode record
+        cdef Rules rules
+        cdef Rule rule
+        cdef PyObject *args[2]
+        if Py_TYPE(x) is not <PyTypeObject *>ArrayBox or self.never_traced:
+            return self.call_tuple((x,), None, True)
+        box = <Box>x
+        if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
+            return self.call1(box._value) if is_box(box._value) else self.fun(box._value)
+        rules = self.vjps
+        if (Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+                or PyTuple_GET_SIZE_(rules.by_argnum) == 0):
+            return self.call_traced((x,), None)
+        value = box._value
+        if is_box(value):
+            ans = self.call1(value)
+        else:
+            args[0] = NULL
+            args[1] = <PyObject *>value
+            ans = PyObject_Vectorcall(self.fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+        rule = rules.rule(0, "VJP")
+        record = VJPNode.__new__(VJPNode)
+        record.form = FORM_UNARY
+        record.rules = rules
+        record.parent0 = box._node
+        if rule.keeps & 1:
+            record.ans = ans
+        if rule.keeps & 2:
+            record.arg0 = value
+        elif rule.spaces & 2:
+            record.arg0 = vspace(value)
+        if rules.broadcasts and not same_space(value, ans):
+            record.targets = (vspace(value),)
+        return box_answer(ans, box._trace, record, self)
+
+    cdef object call2(self, object x, object y):
+        cdef Py_ssize_t level = -1
+        cdef bint x_boxed = Py_TYPE(x) is <PyTypeObject *>ArrayBox
+        cdef bint y_boxed = Py_TYPE(y) is <PyTypeObject *>ArrayBox
+        cdef Rules rules = self.vjps
+        cdef Box box
+        cdef VJPNode record
+        cdef Rule rule
+        cdef unsigned int keeps = 0
+        if self.never_traced or not (x_boxed or is_simple(x)) or not (y_boxed or is_simple(y)):
+            return self.call_tuple((x, y), None, True)
+        if x_boxed:
+            level = (<Box>x)._trace
+        if y_boxed and (<Box>y)._trace >= level:
+            if (<Box>y)._trace > level:
+                x_boxed = False
+            level = (<Box>y)._trace
+        elif y_boxed:
+            y_boxed = False
+        if level < 0:
+            return self.call_tuple((x, y), None, True)
+        box = <Box>x if x_boxed else <Box>y
+        xv = (<Box>x)._value if x_boxed else x
+        yv = (<Box>y)._value if y_boxed else y
+        if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
+            return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(LANE_NONE, self.fun, xv, yv)
+        if (Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+                or not rules.broadcasts):
+            return self.call_traced((x, y), None)
+        if is_box(xv) or is_box(yv):
+            ans = self.call2(xv, yv)
+        else:
+            ans = binary_op(self.lane, self.fun, xv, yv)
+        record = VJPNode.__new__(VJPNode)
+        record.form = FORM_BINARY
+        record.rules = rules
+        if x_boxed:
+            keeps = rules.rule(0, "VJP").keeps
+            record.parent0 = (<Box>x)._node
+        if y_boxed:
+            keeps |= rules.rule(1, "VJP").keeps
+            record.parent1 = (<Box>y)._node
+        if keeps & 1:
+            record.ans = ans
+        if keeps & 2:
+            record.arg0 = xv
+        if keeps & 4:
+            record.arg1 = yv
+        x_boxed = x_boxed and not same_space(xv, ans)
+        y_boxed = y_boxed and not same_space(yv, ans)
+        if x_boxed or y_boxed:
+            record.targets = (vspace(xv) if x_boxed else None, vspace(yv) if y_boxed else None)
+        return box_answer(ans, level, record, self)
+
+    cdef object call_tuple(self, tuple args, dict kwargs, bint defer):
+        # Any call. `defer`: leave it to NumPy to ask a foreign __array_ufunc__ first, as its dispatch rules have it.
+        cdef bint boxed = False, boxed_keyword = False
+        for x in args:
+            if is_box(x):
+                boxed = True
+            elif self.array_like and type(x) in (list, tuple) and holds_box(x):
+                return self.call_tuple(tuple([traced_array(a) for a in args]), kwargs, defer)
+        if kwargs is not None:
+            for x in kwargs.values():
+                if is_box(x):
+                    boxed_keyword = True
+                    break
+        if not (boxed or boxed_keyword):
+            return PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
+        if self.never_traced:
+            return self.fun(*map(peel_argument, args), **{k: peel(v) for k, v in (kwargs or {}).items()})
+        if boxed_keyword:
+            from fastgrad._signatures import as_positional
+            args, kwargs = as_positional(self, args, kwargs)
+            return self.call_tuple(args, kwargs, defer)
+        if defer and self.is_ufunc and has_foreign(args):
+            return PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
+        return self.call_traced(args, kwargs)
+
+    cdef object call_traced(self, tuple args, dict kwargs):
+        # `args` holds a box. Only the highest level is unwrapped here; the call on what is left sees the others.
+        cdef Py_ssize_t level = -1, i
+        cdef list values, argnums = [], parents = []
+        cdef Node node = None
+        cdef bint boxed = False
+        for x in args:
+            if is_box(x) and (<Box>x)._trace > level:
+                level = (<Box>x)._trace
+        values = list(args)
+        for i in range(len(values)):
+            x = values[i]
+            if is_box(x):
+                if (<Box>x)._trace == level:
+                    values[i] = (<Box>x)._value
+                    node = (<Box>x)._node
+                    argnums.append(i)
+                    parents.append(node)
+                    boxed = boxed or is_box(values[i])
+                else:
+                    boxed = True
+            elif self.is_ufunc and type(x) in (list, tuple):
+                values[i] = np.asarray(x)  # rules do arithmetic with it
+        args = tuple(values)
+        if self.notrace_types and type(node) in self.notrace_types:
+            return self.call_tuple(args, kwargs, True)
+        if boxed:
+            ans = self.call_traced(args, kwargs)
+        elif len(args) == 2 and kwargs is None:
+            ans = binary_op(self.lane, self.fun, args[0], args[1])
+        else:
+            ans = PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
+        record = node.record(ans, self, args, kwargs if kwargs is not None else {}, tuple(argnums), tuple(parents))
+        return box_answer(ans, level, record, self)
+
+
+def holds_box(x):
+    """Say whether there is a box in ``x``, a list or tuple, or in lists and tuples in it."""
+    for item in x:
+        if is_box(item) or (type(item) in (list, tuple) and holds_box(item)):
+            return True
+    return False
+
+
+def peel_argument(x):
+    """Unbox a value, or those directly in a list or tuple."""
+    if type(x) in (list, tuple):
+        return type(x)(peel_argument(item) for item in x)
+    return peel(x)
+
+
+cdef inline bint is_simple(object x):
+    # Not a box, and nothing whose __array_ufunc__ NumPy would ask.
+    cdef PyTypeObject *t = Py_TYPE(x)
+    return (t is &PyArray_Type or t is &PyFloat_Type or t is &PyDoubleArrType_Type or t is &PyLong_Type
+            or t is &PyComplex_Type or t is &PyFloatArrType_Type or t is &PyCDoubleArrType_Type)
+
+
+cdef inline bint is_sequence(PyObject *x):
+    return Py_TYPE(<object>x) is &PyList_Type or Py_TYPE(<object>x) is &PyTuple_Type
+
+
+# Makes a traced array of a list or tuple with boxes in it, and leaves all else alone; set by fastgrad.numpy.
+cdef object traced_array = None
+
+
+def bind_traced_array(fun):
+    """Set the function that makes a traced array of a list with boxes in it."""
+    global traced_array
+    traced_array = fun
+
+
+cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargsf, PyObject *kwnames):
+    cdef Primitive self = <Primitive>callable_
+    cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf), total = n, i
+    cdef dict kwargs = None
+    cdef bint boxed = False
+    if kwnames == NULL:
+        if n == 1 and Py_TYPE(<object>args[0]) is <PyTypeObject *>ArrayBox:
+            return self.call1(<object>args[0])
+        if n == 2 and (Py_TYPE(<object>args[0]) is <PyTypeObject *>ArrayBox
+                       or Py_TYPE(<object>args[1]) is <PyTypeObject *>ArrayBox):
+            return self.call2(<object>args[0], <object>args[1])
+    else:
+        total += PyTuple_GET_SIZE_(<object>kwnames)
+    for i in range(total):
+        if is_box(<object>args[i]) or (self.array_like and is_sequence(args[i])):
+            boxed = True
+            break
+    if not boxed:
+        return PyObject_Vectorcall(self.fun, args, nargsf, kwnames)
+    values = tuple([<object>args[i] for i in range(n)])
+    if kwnames != NULL:
+        kwargs = {}
+        for i in range(PyTuple_GET_SIZE_(<object>kwnames)):
+            kwargs[<object>PyTuple_GET_ITEM_(<object>kwnames, i)] = <object>args[n + i]
+    return self.call_tuple(values, kwargs, True)

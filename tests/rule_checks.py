@@ -1,0 +1,527 @@
+"""What the table of rules is made of, and the checks that each of its samples goes through.
+
+A :class:`Row` names a primitive, a :class:`Sample` one call of it. :class:`Case` is a sample at one dtype with its
+random directions fixed; its ``check_*`` methods are the tests. The inner product of a cotangent ``g`` with a tangent
+``v`` is ``Re(sum(g * v))``, without conjugation: for a real function of a complex ``z`` the gradient is
+``du/dx - i du/dy``. Directional differences are enough: a wrong entry of a Jacobian shows along a random direction.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as onp
+
+import fastgrad.numpy as anp
+from fastgrad import make_jvp, make_vjp
+
+Tree = Any
+
+# What is the matter with autograd where it is not to be followed.
+ERRS = "errs"
+WRONG = "a wrong number"
+SHAPE = "a cotangent of the wrong shape"
+COMPLEX = "a complex cotangent of a real argument"
+NO_RULE = "no rule"
+
+# Error allowed, relative to 1 + the largest entry, by working precision.
+DIFFERENCE_TOL = {"d": 2e-7, "D": 2e-7, "f": 1e-3, "F": 1e-3}
+EXACT_TOL = {"d": 1e-11, "D": 1e-11, "f": 5e-5, "F": 5e-5}
+SECOND_TOL = 2e-6
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Arguments
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An array argument that is differentiated, drawn anew for each dtype.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    lo, hi : float
+        The entries (their real parts, if complex) are uniform on this interval.
+    gap : float
+        Entries are kept at least this far from zero.
+    distinct : float or None
+        If given, the entries are a shuffled lattice of spacing 0.2 with this offset: arrays with offsets 0.1 apart
+        never tie.
+    layout : {"C", "T", "S", "R"}
+        C contiguous, transposed, every second entry of a larger array, or negative strides.
+    kind : str or None
+        A dtype character that overrides the dtype of the case.
+    values : tuple or None
+        The entries themselves, as nested tuples.
+    """
+
+    shape: tuple[int, ...]
+    lo: float = -1.5
+    hi: float = 1.5
+    gap: float = 0.0
+    distinct: float | None = None
+    layout: str = "C"
+    kind: str | None = None
+    values: Any = None
+
+    def build(self, rng: onp.random.Generator, dtype: str) -> onp.ndarray:
+        dtype = self.kind or dtype
+        return _with_layout(onp.array(self._entries(rng, dtype), dtype), self.layout)
+
+    def _entries(self, rng: onp.random.Generator, dtype: str) -> onp.ndarray:
+        if self.values is not None:
+            return onp.array(self.values)
+        if self.distinct is not None:
+            size = int(onp.prod(self.shape))
+            lattice = rng.permutation(size) - size // 2
+            return (0.2 * lattice + self.distinct).reshape(self.shape)
+        entries = rng.uniform(self.lo, self.hi, self.shape)
+        if self.gap:
+            entries = onp.where(entries < 0, -1.0, 1.0) * onp.maximum(abs(entries), self.gap + 0.1 * abs(entries))
+        if dtype in "DF":
+            entries = entries + 1j * rng.uniform(0.2, 1.0, self.shape) * rng.choice([-1.0, 1.0], self.shape)
+        return entries
+
+
+def _with_layout(x: onp.ndarray, layout: str) -> onp.ndarray:
+    if x.ndim == 0:
+        return x
+    if layout == "T":
+        return onp.ascontiguousarray(x.T).T
+    if layout == "S":
+        spaced = onp.zeros([2 * n for n in x.shape], x.dtype)[tuple(slice(None, None, 2) for _ in x.shape)]
+        spaced[...] = x
+        return spaced
+    if layout == "R":
+        backwards = tuple(slice(None, None, -1) for _ in x.shape)
+        return onp.ascontiguousarray(x[backwards])[backwards]
+    return x
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A float argument that is not differentiated (a plain array or an integer is never differentiated)."""
+
+    value: Any
+
+
+def arr(*shape: int, **options: Any) -> Variable:
+    """A random array of this shape; see `Variable` for the options."""
+    return Variable(shape, **options)
+
+
+def val(values: Any, **options: Any) -> Variable:
+    """An array with these entries; see `Variable` for the options."""
+    return Variable(onp.shape(values), values=values, **options)
+
+
+def const(value: Any) -> Constant:
+    """A float that is not differentiated."""
+    return Constant(value)
+
+
+def _is_variable(x: Any) -> bool:
+    return isinstance(x, (Variable, float, complex))
+
+
+def _leaves(tree: Tree) -> list[Any]:
+    if isinstance(tree, (list, tuple)):
+        return [leaf for item in tree for leaf in _leaves(item)]
+    return [tree]
+
+
+def _rebuild(tree: Tree, values: Iterator[Any]) -> Tree:
+    """The tree with each of its variables replaced by the next of `values`."""
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([_rebuild(item, values) for item in tree])
+    if isinstance(tree, Constant):
+        return tree.value
+    return next(values) if _is_variable(tree) else tree
+
+
+def _build(x: Any, rng: onp.random.Generator, dtype: str) -> Any:
+    if isinstance(x, Variable):
+        return x.build(rng, dtype)
+    if isinstance(x, onp.generic):
+        return onp.dtype(dtype).type(x)
+    return complex(x, rng.uniform(0.2, 1.0)) if dtype in "DF" else x
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The table's entries
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One call of a primitive.
+
+    Parameters
+    ----------
+    args : tuple
+        Python floats and `Variable` items, at any depth of lists and tuples, are differentiated; the rest is constant.
+    kwargs : mapping
+        Passed as they are.
+    dtypes : str
+        The dtype characters at which the sample is checked.
+    order : {1, 2}
+        2 if the function is twice differentiable here.
+    kink : bool
+        The function has no derivative here: differences are not asked, what is chosen must still be consistent.
+    coarse : bool
+        The call itself rounds to single precision.
+    oracle : bool or str or mapping
+        True if autograd is right here; else the reason why it is not, for all dtypes or by dtype character.
+    pullback : callable or None
+        ``pullback(g, *variables)`` gives the cotangents that are right where differences cannot tell.
+    """
+
+    args: tuple
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    dtypes: str = "d"
+    order: int = 2
+    kink: bool = False
+    coarse: bool = False
+    oracle: bool | str | Mapping[str, str] = True
+    pullback: Callable | None = None
+
+    def but(self, **changes: Any) -> Sample:
+        """The same call with other flags."""
+        return replace(self, **changes)
+
+
+def sample(*args: Any, **kwargs: Any) -> Sample:
+    """A call with these arguments; set its flags with `Sample.but`."""
+    return Sample(args, kwargs)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function, with its samples.
+
+    Parameters
+    ----------
+    name : str
+        The name in NumPy's namespace, or any other if `fun` is given.
+    samples : sequence of Sample
+    fun : callable or None
+        Takes the NumPy namespace to use, gives the function.
+    ref : callable or None
+        What the function must equal, if NumPy has no such function.
+    covers : tuple of str
+        The ``__name__`` of the primitives whose rules are checked here; the name itself if empty.
+    oracle : bool or str
+        A reason here holds for every sample of the row.
+    """
+
+    name: str
+    samples: list[Sample]
+    fun: Callable | None = None
+    ref: Callable | None = None
+    covers: tuple[str, ...] = ()
+    oracle: bool | str = True
+
+    def function(self, np: Any) -> Callable:
+        if np is onp and self.ref is not None:
+            return self.ref
+        return self.fun(np) if self.fun is not None else getattr(np, self.name)
+
+    @property
+    def exists(self) -> bool:
+        """False for a function that this NumPy does not have."""
+        return self.fun is not None or self.ref is not None or hasattr(onp, self.name)
+
+    def cases(self) -> list[Case]:
+        return [Case(self, i, s, dtype) for i, s in enumerate(self.samples) for dtype in s.dtypes]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Comparing
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _assert_close(actual: list, expected: list, tol: float, what: str) -> None:
+    assert len(actual) == len(expected), f"{what}: {len(actual)} items instead of {len(expected)}"
+    for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
+        assert onp.shape(a) == onp.shape(b), f"{what}, item {i}: shape {onp.shape(a)} instead of {onp.shape(b)}"
+        scale = 1.0 + onp.max(onp.abs(b), initial=0.0)
+        error = onp.max(onp.abs(onp.subtract(a, b)), initial=0.0)
+        assert error <= tol * scale, f"{what}, item {i}: off by {error:.3g}\n got {a}\n for {b}"
+
+
+def _assert_same_type(actual: Any, expected: Any, what: str) -> None:
+    assert onp.shape(actual) == onp.shape(expected), f"{what}: shape {onp.shape(actual)} for {onp.shape(expected)}"
+    got, want = onp.result_type(actual), onp.result_type(expected)
+    assert got == want, f"{what}: dtype {got} instead of {want}"
+
+
+def _pairing(left: list, right: list) -> float:
+    return sum(float(onp.sum(onp.real(onp.multiply(a, b)))) for a, b in zip(left, right, strict=True))
+
+
+def _direction(x: Any, rng: onp.random.Generator) -> Any:
+    """Random numbers of the kind of x, in its memory order, so that ``x + t * v`` keeps the order of x."""
+    x = onp.asanyarray(x) if not onp.isscalar(x) else x
+    entries = rng.standard_normal(onp.shape(x))
+    if onp.iscomplexobj(x):
+        entries = entries + 1j * rng.standard_normal(onp.shape(x))
+    if onp.isscalar(x):
+        return type(x)(entries)
+    out = onp.empty_like(x)
+    out[...] = entries
+    return out
+
+
+def _widen(x: Any) -> Any:
+    """x in double precision, in its memory order."""
+    wide = {"f": "d", "F": "D"}.get(onp.result_type(x).char)
+    return x if wide is None else onp.asarray(x).astype(wide)
+
+
+def _central(f: Callable[[float], list], step: float) -> list:
+    """The derivative at 0 of a function that returns a list of arrays, to fourth order in `step`."""
+    far, near = 2.0 * step, step
+    points = zip(f(far), f(near), f(-near), f(-far), strict=True)
+    return [(8.0 * (onp.subtract(b, c)) - onp.subtract(a, d)) / (12.0 * step) for a, b, c, d in points]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The checks
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Case:
+    """A sample at one dtype: the point, a tangent for each variable, a cotangent for each output."""
+
+    def __init__(self, row: Row, index: int, sample: Sample, dtype: str) -> None:
+        self.row, self.sample, self.dtype = row, sample, dtype
+        self.id = f"{row.name}-{index}-{dtype}"
+        kinds = {x.kind or dtype for x in _leaves(sample.args) if isinstance(x, Variable)} | {dtype}
+        self.is_single = sample.coarse or not kinds.isdisjoint("fF")
+        self.precision = "f" if self.is_single else dtype
+
+    def __repr__(self) -> str:
+        return self.id
+
+    # -- the point and the directions, the same in every run ------------------------------------------------------
+
+    def rng(self, what: str) -> onp.random.Generator:
+        return onp.random.default_rng(zlib.crc32(f"{self.id} {what}".encode()))
+
+    @property
+    def is_differentiated(self) -> bool:
+        return any(map(_is_variable, _leaves(self.sample.args)))
+
+    @cached_property
+    def variables(self) -> list:
+        rng = self.rng("variables")
+        return [_build(x, rng, self.dtype) for x in _leaves(self.sample.args) if _is_variable(x)]
+
+    @cached_property
+    def tangents(self) -> list:
+        rng = self.rng("tangents")
+        return [_direction(x, rng) for x in self.variables]
+
+    @cached_property
+    def expected(self) -> Tree:
+        """NumPy's answer."""
+        return self.call(onp)(*self.variables)
+
+    @cached_property
+    def cotangents(self) -> list:
+        rng = self.rng("cotangents")
+        return [_direction(y, rng) for y in self.outputs(self.expected)]
+
+    @cached_property
+    def second_directions(self) -> tuple[list, list]:
+        """A change of each cotangent, and a change of each tangent."""
+        rng = self.rng("second directions")
+        return [_direction(g, rng) for g in self.cotangents], [_direction(v, rng) for v in self.tangents]
+
+    # -- calling ---------------------------------------------------------------------------------------------------
+
+    def call(self, np: Any) -> Callable:
+        """The function of the variables alone."""
+        fun, sample = self.row.function(np), self.sample
+        return lambda *variables: fun(*_rebuild(sample.args, iter(variables)), **sample.kwargs)
+
+    @property
+    def argnums(self) -> int | tuple[int, ...]:
+        n = len(self.variables)
+        return 0 if n == 1 else tuple(range(n))
+
+    def inputs(self, joint: Any) -> list:
+        """What a joint derivative gives, as a list with an item a variable."""
+        n = len(self.variables)
+        return [joint] if n == 1 else [joint[i] for i in range(n)]
+
+    def outputs(self, answer: Any) -> list:
+        """An answer, or its tangent, as a list with an item an output."""
+        if isinstance(self.expected, (list, tuple)):
+            return [answer[i] for i in range(len(self.expected))]
+        return [answer]
+
+    def like_answer(self, outputs: list) -> Tree:
+        container = type(self.expected)
+        return container(outputs) if issubclass(container, (list, tuple)) else outputs[0]
+
+    def like_variables(self, inputs: list) -> Any:
+        return inputs[0] if len(inputs) == 1 else tuple(inputs)
+
+    def pullbacks(self, pull: Callable = make_vjp, np: Any = anp) -> list:
+        """The cotangent of each variable, each traced alone."""
+        fun, g = self.call(np), self.like_answer(self.cotangents)
+        return [pull(fun, i)(*self.variables)[0](g) for i in range(len(self.variables))]
+
+    @cached_property
+    def pulled(self) -> list:
+        """The cotangent of each variable, all traced together."""
+        vjp, _ = make_vjp(self.call(anp), self.argnums)(*self.variables)
+        return self.inputs(vjp(self.like_answer(self.cotangents)))
+
+    @cached_property
+    def pushed(self) -> list:
+        """The tangent of each output, all variables moving together."""
+        push = make_jvp(self.call(anp), self.argnums)(*self.variables)
+        return self.outputs(push(self.like_variables(self.tangents))[1])
+
+    @cached_property
+    def differences(self) -> list:
+        """The tangent of each output by central differences of NumPy's function, in double precision."""
+        fun, lines = self.call(onp), list(zip(map(_widen, self.variables), map(_widen, self.tangents), strict=True))
+
+        def along(t: float) -> list:
+            return [onp.asarray(y) for y in self.outputs(fun(*[x + t * v for x, v in lines]))]
+
+        return _central(along, 0.05 if self.sample.coarse else 1e-3)
+
+    # -- first order -----------------------------------------------------------------------------------------------
+
+    def check_value(self) -> None:
+        """Plain and traced, the value is NumPy's."""
+        plain = self.call(anp)(*self.variables)
+        assert type(plain) is type(self.expected), f"a {type(plain)} instead of a {type(self.expected)}"
+        answers = [("plain", plain)]
+        if self.variables:
+            answers.append(("reverse", make_vjp(self.call(anp), self.argnums)(*self.variables)[1]))
+            push = make_jvp(self.call(anp), self.argnums)(*self.variables)
+            answers.append(("forward", push(self.like_variables(self.tangents))[0]))
+        for mode, answer in answers:
+            for got, want in zip(self.outputs(answer), self.outputs(self.expected), strict=True):
+                assert isinstance(got, onp.ndarray) == isinstance(want, onp.ndarray), f"{mode}: {type(got)}"
+                _assert_same_type(got, want, mode)
+                # A few units in the last place: NumPy's loops for complex numbers depend on the memory's alignment.
+                eps = onp.finfo(onp.asarray(want).dtype).eps
+                onp.testing.assert_allclose(got, want, rtol=8 * eps, atol=8 * eps, err_msg=mode)
+
+    def check_cotangents(self) -> None:
+        """A cotangent has shape and dtype of its argument, is the same whether the others are traced or not, and
+        nothing that was passed in has changed."""
+        given = [*self.variables, *self.cotangents]
+        before = [onp.array(x, copy=True) for x in given]
+        alone = self.pullbacks()
+        for i, (got, x) in enumerate(zip(alone, self.variables, strict=True)):
+            if isinstance(x, (float, complex)) and not isinstance(x, onp.generic):
+                # A Python number has no precision of its own beside an array.
+                assert onp.iscomplexobj(got) == isinstance(x, complex), f"cotangent {i}: {got} for {x}"
+                assert onp.shape(got) == (), f"cotangent {i}: shape {onp.shape(got)} for a number"
+            else:
+                _assert_same_type(got, x, f"cotangent {i}")
+        _assert_close(self.pulled, alone, EXACT_TOL[self.precision], "all arguments traced")
+        assert all(map(onp.array_equal, given, before, [True] * len(given))), "an argument or a cotangent was changed"
+        if self.sample.pullback is not None:
+            expected = self.sample.pullback(self.like_answer(self.cotangents), *self.variables)
+            _assert_close(alone, _leaves(expected), EXACT_TOL[self.precision], "cotangents")
+
+    def check_vjp(self) -> None:
+        """The pullback agrees with differences along one direction."""
+        by_rule = _pairing(self.pulled, self.tangents)
+        by_difference = _pairing(self.cotangents, self.differences)
+        _assert_close([by_rule], [by_difference], DIFFERENCE_TOL[self.precision], "VJP against differences")
+
+    def check_jvp(self) -> None:
+        """The pushforward agrees with differences, and is the sum over the arguments taken alone."""
+        for got, want in zip(self.pushed, self.outputs(self.expected), strict=True):
+            assert onp.iscomplexobj(got) <= onp.iscomplexobj(want), "a complex tangent of a real answer"
+        _assert_close(self.pushed, self.differences, DIFFERENCE_TOL[self.precision], "JVP against differences")
+
+    def check_transpose(self) -> None:
+        """The two rules are each other's transpose; each argument's tangent adds to the whole."""
+        forward = [onp.multiply(g, t) for g, t in zip(self.cotangents, self.pushed, strict=True)]
+        size = sum(float(onp.sum(onp.abs(p))) for p in forward)
+        error = abs(sum(float(onp.sum(onp.real(p))) for p in forward) - _pairing(self.pulled, self.tangents))
+        assert error <= EXACT_TOL[self.precision] * (1.0 + size), f"not transposes of one another: off by {error:.3g}"
+        if len(self.variables) > 1:
+            fun = self.call(anp)
+            alone = [make_jvp(fun, i)(*self.variables)(v)[1] for i, v in enumerate(self.tangents)]
+            totals = [sum(parts) for parts in zip(*map(self.outputs, alone), strict=True)]
+            _assert_close(self.pushed, totals, EXACT_TOL[self.precision], "sum of the JVPs of each argument alone")
+
+    # -- second order: along a line through the point, all of it traced ---------------------------------------------
+
+    def _along(self, points: list, directions: list, t: Any) -> list:
+        return [anp.add(x, anp.multiply(t, v)) for x, v in zip(points, directions, strict=True)]
+
+    def pullback_along(self, t: Any) -> Any:
+        """``<v, J(x + t v)^T (g + t dg)>``, a scalar function of t."""
+        cotangents = self._along(self.cotangents, self.second_directions[0], t)
+        vjp, _ = make_vjp(self.call(anp), self.argnums)(*self._along(self.variables, self.tangents, t))
+        return _traced_pairing(self.second_directions[1], self.inputs(vjp(self.like_answer(cotangents))))
+
+    def pushforward_along(self, t: Any) -> Any:
+        """``<g, J(x + t v) (v + t dv)>``, a scalar function of t."""
+        tangents = self._along(self.tangents, self.second_directions[1], t)
+        push = make_jvp(self.call(anp), self.argnums)(*self._along(self.variables, self.tangents, t))
+        return _traced_pairing(self.cotangents, self.outputs(push(self.like_variables(tangents))[1]))
+
+    def check_second_order(self, first: str) -> None:
+        """Reverse and forward mode over the first derivative agree with its differences."""
+        along = self.pullback_along if first == "VJP" else self.pushforward_along
+        expected = _central(lambda t: [along(t)], 1e-3)
+        _assert_close([make_vjp(along)(0.0)[0](1.0)], expected, SECOND_TOL, f"reverse over {first}")
+        _assert_close([make_jvp(along)(0.0)(1.0)[1]], expected, SECOND_TOL, f"forward over {first}")
+
+    # -- autograd ---------------------------------------------------------------------------------------------------
+
+    @property
+    def oracle_fault(self) -> str | None:
+        """Why autograd is not to be followed here, or None."""
+        oracle = self.sample.oracle if self.row.oracle is True else self.row.oracle
+        if isinstance(oracle, Mapping):
+            return oracle.get(self.dtype)
+        return None if oracle is True else oracle
+
+    def check_oracle(self, pull: Callable, np: Any) -> None:
+        """The cotangents are autograd's; where it is said to be at fault, it is."""
+        fault = None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                answer = self.outputs(self.call(np)(*self.variables))
+                theirs = self.pullbacks(pull, np)
+        except Exception as error:  # whatever it is, it counts as a fault
+            fault = error
+        else:
+            try:
+                _assert_close(answer, self.outputs(self.expected), EXACT_TOL[self.precision], "value")
+                _assert_close(self.pullbacks(), theirs, EXACT_TOL[self.precision], "cotangents for autograd's")
+            except AssertionError as error:
+                fault = error
+        if self.oracle_fault is None:
+            assert fault is None, f"{type(fault).__name__}: {fault}"
+        else:
+            assert fault is not None, f"autograd agrees, though it is said: {self.oracle_fault}"
+
+
+def _traced_pairing(left: list, right: list) -> Any:
+    total: Any = 0.0
+    for a, b in zip(left, right, strict=True):
+        total = total + anp.sum(anp.real(anp.multiply(a, b)))
+    return total

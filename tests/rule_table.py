@@ -1,0 +1,27 @@
+"""The table of rules: a row for each primitive of ``fastgrad.numpy``, by family."""
+
+import rule_table_contractions as contractions
+import rule_table_elementwise as elementwise
+import rule_table_joining as joining
+import rule_table_reductions as reductions
+import rule_table_shapes as shapes
+
+ROWS = [*elementwise.ROWS, *reductions.ROWS, *shapes.ROWS, *joining.ROWS, *contractions.ROWS]
+
+VSPACE = "arithmetic of cotangents: used by every backward pass of second order"
+CONTAINER = "container functions: tested with the containers"
+# Primitives that no user calls by name, with the reason why they have no row.
+INTERNAL = {
+    "mut_add": VSPACE,
+    "scalar_mul": VSPACE,
+    "inner_prod": VSPACE,
+    "covector": VSPACE,
+    "container_take": CONTAINER,
+    "container_untake": CONTAINER,
+    "make_sequence": CONTAINER,
+    "sequence_extend_left": CONTAINER,
+    "sequence_extend_right": CONTAINER,
+    "_make_dict": CONTAINER,
+    "sparse_add": "adds what indexing pulls back: the second order of indexing goes through it",
+    "untake": "the pullback of indexing: the second order of indexing goes through it",
+}

@@ -1,0 +1,237 @@
+"""Samples of the products."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as onp
+from rule_checks import COMPLEX, ERRS, SHAPE, WRONG, Row, Sample, arr, const, sample
+
+Shape = tuple[int, ...]
+
+
+def pairs(shapes: list[tuple[Shape, Shape]], dtypes: str = "dfD") -> list[Sample]:
+    """A sample for each pair of shapes; every dtype for the first three, every layout in turn."""
+    layouts = itertools.cycle([("C", "C"), ("T", "C"), ("C", "R"), ("S", "T")])
+    samples = [
+        sample(arr(*a, layout=left), arr(*b, layout=right))
+        for (a, b), (left, right) in zip(shapes, layouts, strict=False)
+    ]
+    return [s.but(dtypes=dtypes) for s in samples[:3]] + samples[3:]
+
+
+def mixed(a: Shape, b: Shape, oracle: bool | str = True) -> list[Sample]:
+    """One argument complex (where autograd may be at fault), one constant, one an array of integers."""
+    return [
+        sample(arr(*a), arr(*b, kind="D")).but(oracle=oracle),
+        sample(arr(*a, kind="D"), arr(*b)).but(oracle=oracle),
+        sample(arr(*a, kind="f"), arr(*b)),
+        sample(const(onp.ones(a)), arr(*b)),
+        sample(arr(*a), const(onp.ones(b))),
+        sample(arr(*a), onp.arange(int(onp.prod(b))).reshape(b)),
+    ]
+
+
+DOT = [
+    *pairs(
+        [
+            ((3,), (3,)),
+            ((2, 3), (3,)),
+            ((2, 3), (3, 4)),
+            ((3,), (3, 2)),
+            ((), ()),
+            ((), (3,)),
+            ((3,), ()),
+            ((2, 3), ()),
+            ((2, 3, 4), (4,)),
+            ((4,), (2, 4, 3)),
+            ((2, 3, 4), (4, 2)),
+            ((2, 4), (2, 4, 3)),
+            ((2, 3, 4), (3, 4, 2)),
+            ((2, 1, 3, 4), (4, 2)),
+            ((1,), (1,)),
+            ((0,), (0,)),
+            ((2, 0), (0, 3)),
+            ((2, 0), (0,)),
+        ]
+    ),
+    *mixed((2, 3), (3, 4)),
+    *mixed((3,), (3,)),
+    *mixed((2, 3, 4), (2, 4, 3)),
+    sample(2.5, arr(3)),
+    sample(arr(2, 3), 2.5),
+    sample(2.5, 1.5).but(dtypes="dD"),
+]
+MATMUL = [
+    *pairs(
+        [
+            ((3,), (3,)),
+            ((2, 3), (3, 4)),
+            ((5, 2, 3), (5, 3, 4)),
+            ((2, 3), (3,)),
+            ((3,), (3, 2)),
+            ((5, 2, 3), (3, 4)),
+            ((2, 3), (5, 3, 4)),
+            ((1, 2, 3), (5, 3, 4)),
+            ((5, 2, 3), (1, 3, 4)),
+            ((5, 1, 2, 3), (4, 3, 2)),
+            ((4, 2, 3), (5, 1, 3, 2)),
+            ((3,), (5, 3, 2)),
+            ((5, 2, 3), (3,)),
+            ((2, 5, 2, 3), (3,)),
+            ((3,), (2, 5, 3, 2)),
+            ((1,), (1,)),
+            ((2, 0), (0, 3)),
+            ((0, 2, 3), (3, 2)),
+            ((0,), (0,)),
+        ]
+    ),
+    *mixed((2, 3), (3, 4)),
+    *mixed((3,), (5, 3, 2)),
+]
+TENSORDOT = [
+    sample(arr(2, 3, 4), arr(3, 4, 2)).but(dtypes="dfD"),
+    sample(arr(2, 3), arr(3, 4), 1).but(dtypes="dfD"),
+    sample(arr(2, 3, layout="T"), arr(4), 0),
+    sample(arr(2, 3), arr(2, 3, layout="R"), axes=2),
+    sample(arr(2, 3, 4), arr(4, 5), axes=1),
+    sample(arr(2, 3, 4), arr(2, 4, 3), axes=([2, 1], [1, 2])),
+    sample(arr(2, 3, 4), arr(3, 5), axes=((1,), (0,))),
+    sample(arr(2, 3, 4), arr(3, 5), axes=(1, 0)),
+    sample(arr(2, 3, 4), arr(5, 3), axes=(-2, -1)),
+    sample(arr(2, 3, 4), arr(4, 2, 5), axes=([-1, 0], [0, -2])),
+    sample(arr(2, 3, 4), arr(2, 3, 5), axes=([0, 1], [0, 1])),
+    sample(arr(2, 3, 4), arr(5, 3, 2), axes=[[0, 1], [2, 1]]),
+    sample(arr(2, 3), arr(4), axes=([], [])),
+    sample(arr(2, 3), arr(), axes=0),
+    sample(1.5, arr(3), 0),
+    sample(arr(2, 3), arr(3, 2), onp.int64(1)).but(oracle=ERRS),
+    sample(arr(2, 0), arr(0, 3), 1),
+    sample(arr(2, 3), arr(3, 2, kind="D"), 1),
+    sample(arr(2, 3, kind="D"), arr(3, 2), axes=([0, 1], [1, 0])),
+    sample(const(onp.ones((2, 3))), arr(3, 2), 1),
+]
+INNER = [
+    *pairs(
+        [
+            ((3,), (3,)),
+            ((2, 3), (3,)),
+            ((2, 3), (4, 3)),
+            ((3,), (2, 3)),
+            ((2, 4, 3), (3,)),
+            ((2, 4, 3), (5, 3)),
+            ((2, 4, 3), (2, 5, 3)),
+            ((), ()),
+            ((), (3,)),
+            ((2, 3), ()),
+            ((2, 0), (3, 0)),
+        ]
+    ),
+    *mixed((2, 3), (4, 3), COMPLEX),
+    sample(2.5, arr(3)),
+]
+OUTER = [
+    *pairs([((3,), (2,)), ((4,), (3,)), ((0,), (3,))]),
+    *[s.but(oracle=ERRS) for s in pairs([((2, 3), (4,)), ((2, 3), (2, 2)), ((3,), (2, 3))])],
+    *[s.but(oracle=SHAPE) for s in pairs([((), (3,)), ((3,), ()), ((), ())], "d")],
+    *mixed((3,), (2,)),
+    sample(2.5, arr(3)).but(oracle=ERRS),
+]
+KRON = [
+    *pairs(
+        [
+            ((2,), (3,)),
+            ((2, 3), (3, 2)),
+            ((2,), (3, 2)),
+            ((2, 3), (2,)),
+            ((2, 3, 2), (3, 2)),
+            ((), (3,)),
+            ((2, 3), ()),
+            ((), ()),
+        ]
+    ),
+    *mixed((2, 2), (1, 3)),
+    sample(arr(2, 2), arr(2, 1, 3)).but(oracle=WRONG),
+]
+CROSS = [
+    sample(arr(3), arr(3)).but(dtypes="dfD"),
+    sample(arr(4, 3), arr(4, 3, layout="T")).but(dtypes="df"),
+    sample(arr(3), arr(4, 3)).but(oracle=SHAPE),
+    sample(arr(4, 3), arr(3)).but(oracle=SHAPE),
+    sample(arr(4, 1, 3), arr(2, 3)).but(oracle=SHAPE),
+    sample(arr(3, 4), arr(3, 4), axis=0),
+    sample(arr(3, 4), arr(3, 4), axis=-2),
+    sample(arr(3, 4), arr(4, 3), axisa=0),
+    sample(arr(4, 3), arr(3, 4), axisb=0),
+    sample(arr(4, 3), arr(4, 3), axisc=0),
+    sample(arr(3, 4), arr(3, 4), 0, 0, 0),
+    sample(arr(2, 3, 4), arr(4, 3), axisa=1, axisc=1).but(oracle=SHAPE),
+    sample(arr(3, 4), arr(3), axisa=0).but(oracle=SHAPE),
+    sample(arr(3), arr(3, kind="D")).but(oracle=COMPLEX),
+    sample(arr(3), const(onp.array([1.0, 2.0, 3.0]))),
+]
+EINSUM = [
+    sample("ij,jk->ik", arr(2, 3), arr(3, 4)).but(dtypes="dfD"),
+    sample("ij,jk", arr(2, 3, layout="T"), arr(3, 4)),
+    sample("ij,ij->", arr(2, 3), arr(2, 3)),
+    sample("ij->ji", arr(2, 3)),
+    sample("ba", arr(2, 3)),
+    sample("ij->i", arr(2, 3)),
+    sample("ij->", arr(2, 3)),
+    sample("i,j->ij", arr(2), arr(3)),
+    sample("i,i->i", arr(3), arr(3, layout="R")),
+    sample("i,ij,j->", arr(2), arr(2, 3), arr(3)).but(dtypes="dD"),
+    sample("ij,jk,kl->il", arr(2, 3), arr(3, 2), arr(2, 4)),
+    sample("ij,kj,lj->ikl", arr(2, 3), arr(2, 3), arr(2, 3)),
+    sample("...ij,...jk->...ik", arr(5, 2, 3), arr(5, 3, 4)),
+    sample("...ij,...jk->...ik", arr(5, 2, 3), arr(3, 4)),
+    sample("...ij,...jk->...ik", arr(1, 2, 3), arr(5, 3, 4)),
+    sample("...ij,jk", arr(5, 2, 3), arr(3, 4)),
+    sample("ij...,jk->ik...", arr(2, 3, 5), arr(3, 4)),
+    sample("...,...", arr(2, 3), arr(3)),
+    sample("...->...", arr(2, 3)),
+    sample("i...->...", arr(2, 3)),
+    sample("...i,...i->...", arr(2, 4, 3), arr(4, 3)),
+    sample("ij,ij->ij", arr(2, 3), arr(1, 3)),
+    sample("ij,ij->ij", arr(2, 1), arr(1, 3)),
+    sample("ij,jk->ik", arr(2, 1), arr(3, 4)).but(oracle=SHAPE),
+    sample("ij,ij->j", arr(1, 3), arr(2, 3)).but(oracle=SHAPE),
+    sample("ii", arr(3, 3)).but(oracle=ERRS),
+    sample("ii->i", arr(3, 3)).but(oracle=ERRS),
+    sample("iij->j", arr(3, 3, 2)).but(oracle=ERRS),
+    sample("ii,i->i", arr(3, 3), arr(3)).but(oracle=ERRS),
+    sample("iji->j", arr(3, 2, 3)).but(oracle=ERRS),
+    sample("ii,jj->ij", arr(3, 3), arr(2, 2)).but(oracle=ERRS),
+    sample("i,->i", arr(3), 2.0),
+    sample(",->", 1.5, 2.0),
+    sample("i->", arr(3)),
+    sample("i,j->i", arr(3), arr(2)),
+    sample("i,j", arr(3), arr(2)),
+    sample(" i j , j k -> i k ", arr(2, 3), arr(3, 4)),
+    sample("ij,jk->ik", arr(2, 0), arr(0, 4)),
+    sample("ij,jk->ik", arr(2, 3), arr(3, 4, kind="D")),
+    sample("ij,jk->ik", arr(2, 3), arr(3, 4, kind="f")),
+    sample("ij,jk->ik", const(onp.ones((2, 3))), arr(3, 4)),
+    sample("ij,jk->ik", arr(2, 3), arr(3, 4), optimize=True),
+    sample(arr(2, 3), [0, 1], arr(3, 4), [1, 2], [0, 2]).but(dtypes="dD"),
+    sample(arr(2, 3), [0, 1], arr(3, 4), [1, 2]).but(oracle=ERRS),
+    sample(arr(2, 3), [1, 0]).but(oracle=ERRS),
+    sample(arr(2, 3), [0, 1], [1, 0]),
+    sample(arr(2, 3), [0, 1], []).but(oracle=ERRS),
+    sample(arr(3, 3), [0, 0]).but(oracle=ERRS),
+    sample(arr(3, 3), [0, 0], [0]).but(oracle=ERRS),
+    sample(arr(5, 2, 3), [Ellipsis, 0, 1], arr(3, 4), [1, 2], [Ellipsis, 0, 2]).but(oracle=ERRS),
+    sample(arr(5, 2, 3), [Ellipsis, 0, 1], arr(5, 3), [Ellipsis, 1], [Ellipsis, 0]),
+    sample(arr(1, 3), [0, 1], arr(2, 3), [0, 1], [0, 1]).but(oracle=SHAPE),
+]
+
+ROWS = [
+    Row("dot", DOT),
+    Row("matmul", MATMUL),
+    Row("tensordot", TENSORDOT),
+    Row("inner", INNER),
+    Row("outer", OUTER),
+    Row("kron", KRON),
+    Row("cross", CROSS),
+    Row("einsum", EINSUM),
+]

@@ -1,0 +1,380 @@
+"""Samples of the functions that move entries about, and of indexing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as onp
+from rule_checks import ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, sample
+
+ONE = onp.int64(1)
+
+
+def matrices(dtypes: str = "dfD") -> list[Sample]:
+    """For functions of at least two dimensions that take nothing else."""
+    return [
+        sample(arr(2, 3)).but(dtypes=dtypes),
+        sample(arr(3, 2, layout="T")),
+        sample(arr(2, 3, 2, layout="R")),
+        sample(arr(2, 3, layout="S")),
+        sample(arr(0, 3)),
+    ]
+
+
+RESHAPE = [
+    sample(arr(2, 3), (3, 2)).but(dtypes="dfD"),
+    sample(arr(2, 3), -1),
+    sample(arr(2, 3, layout="T"), (6,)),
+    sample(arr(2, 3, layout="R"), (3, -1)),
+    sample(arr(2, 3), (3, 2), order="F"),
+    sample(arr(2, 3, layout="T"), (3, 2), order="F"),
+    sample(arr(2, 3), (3, 2), order="A"),
+    sample(arr(2, 3, layout="T"), (3, 2), order="A"),
+    sample(arr(2, 3), [3, 2]),
+    sample(arr(1), ()),
+    sample(0.7, (1, 1)),
+    sample(arr(), (1,)),
+    sample(arr(0, 3), (3, 0)),
+    sample(arr(4), ONE * 4),
+    sample([[0.1, 0.2], [0.3, 0.4]], (4,)).but(oracle=WRONG),
+]
+RAVEL = [
+    *matrices(),
+    sample(0.7),
+    sample(arr()),
+    sample(arr(2, 3), order="F"),
+    sample(arr(2, 3, layout="T"), "F"),
+    sample(arr(2, 3), order="A"),
+    sample(arr(2, 3, layout="T"), order="A").but(oracle=WRONG),
+    sample(arr(2, 3, 2, layout="T"), order="K").but(oracle=ERRS),
+]
+TRANSPOSE = [
+    *matrices(),
+    sample(arr(3)),
+    sample(arr()),
+    sample(0.7),
+    sample(arr(2, 3, 4), (1, 2, 0)),
+    sample(arr(2, 3, 4), (-1, 0, 1)).but(oracle=SHAPE),
+    sample(arr(2, 3, 4), axes=(0, -1, -2)).but(oracle=SHAPE),
+    sample(arr(2, 3, 4), [2, 0, 1]),
+    sample(arr(2, 3, 4), (ONE, 2, 0)),
+    sample(arr(2, 3, 4), onp.array([1, 2, 0])),
+]
+MOVEAXIS = [
+    sample(arr(2, 3, 4), 0, 2).but(dtypes="dfD"),
+    sample(arr(2, 3, 4, layout="T"), -1, 0),
+    sample(arr(2, 3, 4), (0, 1), (2, 0)),
+    sample(arr(2, 3, 4), [0, -1], [-1, 0]),
+    sample(arr(2, 3, 4), ONE, -1),
+]
+ROLLAXIS = [
+    sample(arr(2, 3, 4), 2).but(dtypes="dfD"),
+    sample(arr(2, 3, 4), 0, 3),
+    sample(arr(2, 3, 4), 1, 3),
+    sample(arr(2, 3, 4), 0, 2),
+    sample(arr(2, 3, 4), 1, 0),
+    sample(arr(2, 3, 4), -1, 1).but(oracle=ERRS),
+    sample(arr(2, 3, 4), 1, -1).but(oracle=ERRS),
+    sample(arr(2, 3, 4), axis=2, start=1),
+]
+EXPAND_DIMS = [
+    sample(arr(3), 0).but(dtypes="dfD"),
+    sample(arr(2, 3), -1),
+    sample(arr(2, 3), axis=1),
+    sample(arr(2, 3), (0, -1)),
+    sample(0.7, 0),
+    sample(arr(), 0),
+    sample(arr(2, 0), ONE),
+]
+SQUEEZE = [
+    sample(arr(1, 3, 1)).but(dtypes="dfD"),
+    sample(arr(1, 3, 1), 0),
+    sample(arr(1, 3, 1), axis=-1),
+    sample(arr(1, 3, 1), axis=(0, 2)),
+    sample(arr(1, 3, 1), axis=(-1,)),
+    sample(arr(1, 1)),
+    sample(arr()),
+    sample(arr(2, 3)),
+    sample(arr(1, 0)),
+    sample(arr(2, 1), axis=ONE),
+]
+BROADCAST_TO = [
+    sample(arr(3), (2, 3)).but(dtypes="dfD", oracle=ERRS),
+    sample(arr(3, 1), (3, 4)),
+    sample(arr(1, 3, layout="R"), (4, 2, 3)).but(oracle=ERRS),
+    sample(0.7, (2, 2)).but(oracle=ERRS),
+    sample(arr(), (2,)).but(oracle=ERRS),
+    sample(arr(1), (1,)),
+    sample(arr(1), (0,)).but(oracle=SHAPE),
+    sample(arr(1), 3).but(oracle=ERRS),
+    sample(arr(2, 1, 3), shape=(2, 4, 3)).but(oracle=ERRS),
+]
+ATLEAST = [
+    sample(0.7).but(dtypes="df"),
+    sample(arr()),
+    sample(arr(3)).but(dtypes="dfD"),
+    sample(arr(2, 3)),
+    sample(arr(2, 3, 4, layout="T")),
+    sample(arr(2, 3, 4, 2)),
+    sample(arr(0)),
+]
+FLIP = [
+    *matrices(),
+    sample(arr(3)),
+    sample(arr(2, 3), 0),
+    sample(arr(2, 3), axis=-1),
+    sample(arr(2, 3, 4), axis=(0, 2)),
+    sample(arr(2, 3, 4), axis=ONE),
+    sample(arr()),
+]
+ROT90 = [
+    *matrices(),
+    sample(arr(2, 3), 2),
+    sample(arr(2, 3), k=3),
+    sample(arr(2, 3), -1),
+    sample(arr(2, 3), 0),
+    sample(arr(2, 3), 5),
+    sample(arr(2, 3, 4), axes=(1, 2)).but(oracle=ERRS),
+    sample(arr(2, 3, 4), k=1, axes=(2, 0)).but(oracle=ERRS),
+    sample(arr(2, 3, 4), k=-1, axes=(-1, -3)).but(oracle=ERRS),
+]
+ROLL = [
+    sample(arr(5), 2).but(dtypes="dfD"),
+    sample(arr(5), -7),
+    sample(arr(2, 3), 1),
+    sample(arr(2, 3, layout="T"), 1, axis=1),
+    sample(arr(2, 3), 1, axis=-1),
+    sample(arr(2, 3), (1, 2), axis=(0, 1)).but(oracle=ERRS),
+    sample(arr(2, 3), [1, -1], axis=[1, 0]).but(oracle=ERRS),
+    sample(arr(2, 3), 1, axis=(0, 1)),
+    sample(arr(5), (1, 2), axis=0).but(oracle=ERRS),
+    sample(arr(2, 3), ONE, axis=ONE),
+    sample(arr(0), 1),
+]
+REPEAT = [
+    sample(arr(3), 2).but(dtypes="dfD"),
+    sample(arr(2, 3), 2),
+    sample(arr(2, 3), 2, axis=0),
+    sample(arr(2, 3, layout="T"), 2, axis=1),
+    sample(arr(2, 3), 2, axis=-1).but(oracle=WRONG),
+    sample(arr(2, 3), repeats=ONE * 2, axis=-2).but(oracle=SHAPE),
+    sample(arr(3), [1, 0, 2]).but(oracle=ERRS),
+    sample(arr(3), onp.array([1, 2, 3])).but(oracle=ERRS),
+    sample(arr(2, 3), [1, 0, 2], axis=1).but(oracle=ERRS),
+    sample(arr(2, 3), onp.array([2, 1]), 0).but(oracle=ERRS),
+    sample(arr(2, 2), [1, 2, 0, 1]).but(oracle=ERRS),
+    sample(arr(2, 3), [2], axis=1).but(oracle=ERRS),
+    sample(arr(2, 3), 1, axis=0),
+    sample(arr(2, 3), 0, axis=0),
+    sample(arr(2, 3, 2), 3, axis=1),
+    sample(0.7, 3).but(oracle=ERRS),
+    sample(arr(), 2).but(oracle=ERRS),
+    sample(arr(0), 2),
+]
+TILE = [
+    sample(arr(3), 2).but(dtypes="dfD"),
+    sample(arr(3), (2, 2)),
+    sample(arr(2, 3), 2).but(oracle=WRONG),
+    sample(arr(2, 3), (2,)).but(oracle=WRONG),
+    sample(arr(2, 3, layout="T"), (2, 3)),
+    sample(arr(2, 3), (2, 1, 3)),
+    sample(arr(2, 3, 2), (2, 3)).but(oracle=WRONG),
+    sample(arr(2, 3), [1, 2]),
+    sample(arr(2, 3), onp.array([1, 2])),
+    sample(0.7, 3),
+    sample(0.7, (2, 3)),
+    sample(arr(), (2,)),
+    sample(arr(3), ()),
+    sample(arr(3), (1, 1)),
+    sample(arr(3), 0).but(oracle=ERRS),
+    sample(arr(0), 2),
+    sample(arr(3), reps=ONE * 2),
+]
+DIAG = [
+    sample(arr(3)).but(dtypes="dfD"),
+    sample(arr(3), 1),
+    sample(arr(3), k=-2),
+    sample(arr(3, 3)).but(dtypes="dfD"),
+    sample(arr(2, 4)).but(oracle=SHAPE),
+    sample(arr(4, 2)).but(oracle=SHAPE),
+    sample(arr(3, 4), 1).but(oracle=SHAPE),
+    sample(arr(3, 4, layout="T"), k=-1).but(oracle=SHAPE),
+    sample(arr(4, 3), k=-2).but(oracle=SHAPE),
+    sample(arr(0)),
+]
+FIRST_TWO = [
+    sample(arr(3, 3)).but(dtypes="dfD"),
+    sample(arr(2, 4)),
+    sample(arr(4, 2, layout="T"), 1),
+    sample(arr(3, 4), offset=-1),
+    sample(arr(2, 3, 4)),
+]
+LAST_TWO = sample(arr(2, 3, 3), axis1=-1, axis2=-2)
+ANY_TWO = [
+    sample(arr(3, 4), 0, 1, 0),
+    sample(arr(2, 3, 4), axis1=1, axis2=2),
+    sample(arr(2, 3, 4), offset=1, axis1=0, axis2=2),
+    sample(arr(2, 3, 4, 2), offset=-1, axis1=-1, axis2=1),
+]
+MAKE_DIAGONAL = [
+    sample(arr(3), axis1=-1, axis2=-2).but(dtypes="dfD", oracle={"D": WRONG}),
+    sample(arr(2, 3), offset=0, axis1=-1, axis2=-2),
+    sample(arr(2, 3, 2, layout="T"), 0, -1, -2),
+]
+
+
+def _make_diagonal(diagonals: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return diagonals[..., None] * onp.eye(diagonals.shape[-1], dtype=diagonals.dtype)
+
+
+TRIANGLE = [
+    *matrices(),
+    sample(arr(3, 3), 1),
+    sample(arr(3, 4), k=-1),
+    sample(arr(4, 3), k=2),
+    sample(arr(2, 3, 3), k=-1),
+    sample(arr(3)).but(oracle=SHAPE),
+]
+PAD = [
+    sample(arr(3), 2, "constant").but(dtypes="dfD"),
+    sample(arr(3), (1, 2), "constant"),
+    sample(arr(3), ((1, 2),), "constant"),
+    sample(arr(2, 3), 1, "constant"),
+    sample(arr(2, 3), (1, 2), "constant"),
+    sample(arr(2, 3), ((1, 2),), "constant"),
+    sample(arr(2, 3, layout="T"), ((1, 0), (0, 2)), "constant"),
+    sample(arr(2, 3), [[1, 2], [0, 1]], mode="constant"),
+    sample(arr(2, 3), onp.array([[1, 2], [0, 1]]), "constant"),
+    sample(arr(2, 3), ((1,), (2,)), "constant").but(oracle=ERRS),
+    sample(arr(2, 3), 1, "constant", constant_values=2.5),
+    sample(arr(2, 3), 1, "constant", constant_values=((1.0, 2.0), (3.0, 4.0))),
+    sample(arr(3), 0, "constant"),
+    sample(arr(3), 2).but(oracle=ERRS),
+    sample(arr(0), 2, "constant"),
+]
+PAD_MODES = [
+    sample(arr(3), 2, "edge").but(dtypes="df"),
+    sample(arr(2, 3), ((1, 0), (2, 1)), "edge"),
+    sample(arr(4), 2, "reflect").but(dtypes="df"),
+    sample(arr(2, 4), ((1, 0), (2, 5)), "reflect"),
+    sample(arr(4), 2, "reflect", reflect_type="odd"),
+    sample(arr(4), 2, "symmetric"),
+    sample(arr(2, 4), ((1, 0), (2, 5)), "symmetric"),
+    sample(arr(4), (2, 1), "symmetric", reflect_type="odd"),
+    sample(arr(4), (2, 5), "wrap"),
+    sample(arr(2, 4), ((1, 0), (2, 5)), "wrap"),
+    sample(arr(4), (2, 3), "linear_ramp", end_values=(1.0, -1.0)),
+    sample(arr(2, 4), (2, 3), "linear_ramp"),
+    sample(arr(4), (2, 1), "mean"),
+    sample(arr(2, 4), (1, 1), "mean", stat_length=2),
+    sample(arr(4, distinct=0.05), (2, 1), "maximum"),
+    sample(arr(2, 4, distinct=0.05), 1, "minimum", stat_length=2),
+    sample(arr(5, distinct=0.05), (2, 1), "median"),
+]
+
+FOUR = arr(4, 5)
+EVERY = slice(None)
+ROWS_REPEATED = onp.array([0, 2, 2, 0])
+BOOLEAN = onp.array([True, False, True, True])
+SQUARE_MASK = onp.arange(20).reshape(4, 5) % 3 == 0
+GETITEM = [
+    sample(arr(5), 2).but(dtypes="dfD"),
+    sample(arr(5), -1),
+    sample(arr(5), ONE),
+    sample(FOUR, 1).but(dtypes="dfD"),
+    sample(FOUR, (1, 2)),
+    sample(arr(4, 5, layout="T"), (slice(1, 3), slice(None, None, 2))).but(dtypes="dfD"),
+    sample(arr(4, 5, layout="S"), (slice(None, None, -1), slice(3, 0, -2))),
+    sample(arr(4, 5, layout="R"), slice(1, None)),
+    sample(FOUR, slice(2, 2)),
+    sample(FOUR, (EVERY, slice(7, 9))),
+    sample(FOUR, Ellipsis),
+    sample(FOUR, (Ellipsis, 1)),
+    sample(arr(2, 3, 4), (0, Ellipsis, slice(1, 3))),
+    sample(FOUR, None),
+    sample(FOUR, (EVERY, None, 2)),
+    sample(FOUR, (None, Ellipsis, None)),
+    sample(arr(), ()),
+    sample(arr(), Ellipsis),
+    sample(arr(), None),
+    sample(FOUR, ()),
+    sample(FOUR, [0, 2]).but(dtypes="dfD"),
+    sample(FOUR, ROWS_REPEATED).but(dtypes="dfD"),
+    sample(FOUR, onp.array([[0, -1], [2, 2], [1, 0]])),
+    sample(FOUR, (ROWS_REPEATED, onp.array([1, 3, 3, 1]))),
+    sample(FOUR, (onp.array([[0], [2]]), onp.array([1, 1, 4]))),
+    sample(FOUR, (EVERY, ROWS_REPEATED)),
+    sample(arr(4, 5, layout="T"), (slice(None, None, -1), [0, 0, 3])),
+    sample(FOUR, (1, [0, 0, 3])),
+    sample(arr(2, 3, 4), (0, EVERY, [1, 1])),
+    sample(arr(2, 3, 4), ([0, 1, 0], EVERY, [1, 1, 1])),
+    sample(arr(2, 3, 4), (EVERY, onp.array([[0, 2], [2, 2]]), None, slice(1, 3))),
+    sample(arr(2, 3, 4), (Ellipsis, [0, 0])),
+    sample(FOUR, BOOLEAN).but(dtypes="dfD"),
+    sample(FOUR, SQUARE_MASK),
+    sample(FOUR, (BOOLEAN, 2)),
+    sample(FOUR, (BOOLEAN, [0, 1, 1])),
+    sample(FOUR, (slice(1, 3), onp.array([True, False, True, True, False]))),
+    sample(FOUR, onp.zeros(4, bool)),
+    sample(FOUR, onp.zeros((4, 5), bool)),
+    sample(arr(2, 3, 4), onp.ones((2, 3), bool)),
+    sample(arr(3), True),
+    sample(arr(3), False),
+    sample(arr(), True),
+    sample(FOUR, onp.array([], int)),
+    sample(FOUR, onp.array(1)),
+    sample(FOUR, (onp.array(1), EVERY)),
+    sample(arr(0, 3), slice(None)),
+    sample(arr(0), onp.array([], int)),
+]
+TAKE = [
+    sample(arr(5), [0, 2, 2]).but(dtypes="dfD"),
+    sample(arr(2, 3), [0, 4, 4]),
+    sample(arr(2, 3), 1),
+    sample(arr(2, 3), 1, axis=0),
+    sample(arr(2, 3), onp.array([[0, -1], [2, 2]]), axis=1),
+    sample(arr(2, 3, layout="T"), [1, 1, 0], axis=-2),
+    sample(arr(2, 3), [5, -7, 1], axis=1, mode="wrap"),
+    sample(arr(2, 3), [5, -7, 1], axis=1, mode="clip"),
+]
+
+UNTRANSPOSED = {
+    "reshape": RESHAPE,
+    "ravel": RAVEL,
+    "transpose": TRANSPOSE,
+    "swapaxes": [
+        sample(arr(2, 3), 0, 1).but(dtypes="dfD"),
+        sample(arr(2, 3, 4), 0, -1),
+        sample(arr(2, 3, 4, layout="T"), -2, ONE),
+        sample(arr(2, 3, 4), 1, 1),
+    ],
+    "moveaxis": MOVEAXIS,
+    "rollaxis": ROLLAXIS,
+    "expand_dims": EXPAND_DIMS,
+    "squeeze": SQUEEZE,
+    "broadcast_to": BROADCAST_TO,
+    "atleast_1d": ATLEAST,
+    "atleast_2d": ATLEAST,
+    "atleast_3d": ATLEAST,
+    "fliplr": matrices(),
+    "flipud": [*matrices(), sample(arr(3))],
+    "rot90": ROT90,
+    "roll": ROLL,
+    "repeat": REPEAT,
+    "tile": TILE,
+    "diag": DIAG,
+    "diagonal": [LAST_TWO, *[s.but(oracle=ERRS) for s in FIRST_TWO + ANY_TWO]],
+    "trace": [*FIRST_TWO, *[s.but(oracle=ERRS) for s in [LAST_TWO, *ANY_TWO]]],
+    "tril": TRIANGLE,
+    "triu": TRIANGLE,
+    "pad": PAD,
+}
+
+ROWS = [
+    *[Row(name, samples) for name, samples in UNTRANSPOSED.items()],
+    Row("make_diagonal", MAKE_DIAGONAL, ref=_make_diagonal),
+    Row("flip", FLIP, oracle=NO_RULE),
+    Row("pad modes", PAD_MODES, fun=lambda np: np.pad, covers=("pad",), oracle=NO_RULE),
+    Row("__getitem__", GETITEM, fun=lambda np: lambda x, index: x[index]),
+    Row("take", TAKE, oracle=NO_RULE),
+]

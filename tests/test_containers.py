@@ -1,0 +1,331 @@
+"""Lists, tuples, dicts and nestings of them, as inputs, outputs and intermediate values."""
+
+from collections import OrderedDict, namedtuple
+
+import numpy as onp
+import pytest
+
+import fastgrad.numpy as np
+from fastgrad import builtins as traced
+from fastgrad import grad, hessian, jacobian, make_jvp, make_vjp
+from fastgrad.builtins import DictBox, SequenceBox
+from fastgrad.core import VJPNode, vspace
+from fastgrad.tracer import getval, isbox, new_box
+
+X = onp.array([1.0, 2.0])
+
+
+def forward(f):
+    return lambda x: make_jvp(f)(x)(1.0)[1]
+
+
+def boxed(value):
+    return new_box(value, 0, VJPNode.new_root())
+
+
+def seen_in_trace(f, value):
+    """Return what ``f`` sees of a traced ``value``."""
+    out = []
+    make_vjp(lambda x: (out.append(f(x)), x)[1])(value)
+    return out[0]
+
+
+# ---- inputs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_sequence_as_input(kind):
+    g = grad(lambda p: np.sum(p[0] * p[1]) + p[2])(kind([X, 3.0 * X, 5.0]))
+    assert type(g) is kind
+    assert [onp.asarray(part).tolist() for part in g] == [[3.0, 6.0], [1.0, 2.0], 1.0]
+
+
+def test_a_dict_as_input():
+    g = grad(lambda p: np.sum(p["w"] * X) * p["b"])({"w": 2.0 * X, "b": 3.0})
+    assert type(g) is dict
+    assert list(g) == ["w", "b"]
+    assert g["w"].tolist() == [3.0, 6.0]
+    assert g["b"] == 10.0
+
+
+def test_nested_containers_as_input():
+    params = {"layers": [(X, 1.0), (2.0 * X, {"bias": 2.0})], "rate": 0.5}
+
+    def f(p):
+        (w0, b0), (w1, extra) = p["layers"]
+        return np.dot(w0, w1) * b0 * extra["bias"] + p["rate"] ** 2
+
+    g = grad(f)(params)
+    assert vspace(g) == vspace(params)
+    assert g["layers"][0][0].tolist() == [4.0, 8.0]
+    assert g["layers"][0][1] == 20.0
+    assert g["layers"][1][0].tolist() == [2.0, 4.0]
+    assert g["layers"][1][1]["bias"] == 10.0
+    assert g["rate"] == 1.0
+    assert params["layers"][0][0].tolist() == [1.0, 2.0]
+
+
+def test_elements_that_are_not_used_get_zeros():
+    g = grad(lambda p: p["a"][1] ** 2)({"a": [X, 3.0], "b": (1.0 + 1.0j, X)})
+    assert g["a"][0].tolist() == [0.0, 0.0]
+    assert g["a"][1] == 6.0
+    assert g["b"][0] == 0.0
+    assert onp.iscomplexobj(g["b"][0])
+    assert g["b"][1].tolist() == [0.0, 0.0]
+
+
+def test_an_element_used_several_times():
+    g = grad(lambda p: p[0] * p[0] + p[0] * p[1] + p[-1])([2.0, 3.0])
+    assert [float(part) for part in g] == [7.0, 3.0]
+
+
+@pytest.mark.parametrize("key", ["text", 3, (1, 2), None, 2.5])
+def test_dict_keys_of_any_kind(key):
+    g = grad(lambda p: p[key] ** 2)({key: 3.0, "other": 1.0})
+    assert (g[key], g["other"]) == (6.0, 0.0)
+
+
+def test_empty_containers_inside():
+    g = grad(lambda p: p[0] ** 2)([3.0, [], {}, ()])
+    assert g == [6.0, [], {}, ()]
+
+
+@pytest.mark.parametrize("value", [[1], (1.0, "text"), {"a": None}], ids=repr)
+def test_containers_of_other_values_have_no_vspace(value):
+    with pytest.raises(TypeError, match="Can't find vector space"):
+        vspace(value)
+
+
+@pytest.mark.parametrize("value", [namedtuple("Pair", "a b")(1.0, 2.0), OrderedDict(a=1.0), {1.0, 2.0}], ids=repr)
+def test_subclasses_and_other_containers_are_refused(value):
+    with pytest.raises(TypeError, match="Can't differentiate w.r.t. type"):
+        grad(lambda p: 1.0)(value)
+
+
+# ---- SequenceBox -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_traced_sequence_reads_like_a_sequence(kind):
+    box = boxed(kind([1.0, 2.0, 3.0]))
+    assert type(box) is SequenceBox
+    assert len(box) == 3
+    assert getval(box[0]) == 1.0
+    assert getval(box[-1]) == 3.0
+    assert getval(box[1:]) == kind([2.0, 3.0])
+    assert getval(box[::-2]) == kind([3.0, 1.0])
+    assert [getval(element) for element in box] == [1.0, 2.0, 3.0]
+    assert all(isbox(element) for element in box)
+    assert 2.0 in box
+    assert 5.0 not in box
+    assert box.index(3.0) == 2
+    assert bool(box)
+    with pytest.raises(IndexError):
+        box[3]
+    with pytest.raises(ValueError):
+        box.index(7.0)
+
+
+def test_an_empty_traced_sequence_is_false():
+    assert not boxed([])
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_traced_sequences_concatenate(kind):
+    box = boxed(kind([1.0, 2.0]))
+    assert getval(box + kind([3.0])) == kind([1.0, 2.0, 3.0])
+    assert getval(kind([3.0, 4.0]) + box) == kind([3.0, 4.0, 1.0, 2.0])
+    assert getval(box + box) == kind([1.0, 2.0, 1.0, 2.0])
+    assert getval(box + kind([])) == kind([1.0, 2.0])
+
+
+def test_gradients_through_concatenation():
+    def f(p):
+        longer = [10.0] + p + [p[0] * p[1], 5.0]
+        return longer[1] * longer[3] + longer[2] * longer[0]
+
+    assert grad(f)([2.0, 3.0]) == [12.0, 14.0]
+    both = lambda p: (lambda q: q[0] * q[2] + q[1] * q[3])(p + p)  # noqa: E731
+    assert grad(both)([2.0, 3.0]) == [4.0, 6.0]
+    left = lambda x: (lambda q: q[0] * q[1] * q[2])([x] + boxed_pair(x))  # noqa: E731
+    assert grad(left)(2.0) == 3 * 4.0
+
+
+def boxed_pair(x):
+    return traced.list([x, x])
+
+
+def test_gradients_through_slices():
+    f = lambda p: (lambda q: q[0] * q[1])(p[1:]) + (lambda q: q[0] * 10.0)(p[::-1]) + p[0:1][0]  # noqa: E731
+    assert grad(f)([2.0, 3.0, 4.0]) == [1.0, 4.0, 13.0]
+    assert grad(f)((2.0, 3.0, 4.0)) == (1.0, 4.0, 13.0)
+
+
+# ---- DictBox -----------------------------------------------------------------------------------------------------
+
+
+def test_a_traced_dict_reads_like_a_dict():
+    box = boxed({"a": 1.0, "b": 2.0})
+    assert type(box) is DictBox
+    assert len(box) == 2
+    assert list(box) == ["a", "b"]
+    assert list(box.keys()) == ["a", "b"]
+    assert [getval(value) for value in box.values()] == [1.0, 2.0]
+    assert [(key, getval(value)) for key, value in box.items()] == [("a", 1.0), ("b", 2.0)]
+    assert all(isbox(value) for _, value in box.items())
+    assert list(box.iterkeys()) == ["a", "b"]
+    assert [getval(value) for value in box.itervalues()] == [1.0, 2.0]
+    assert [key for key, _ in box.iteritems()] == ["a", "b"]
+    assert "a" in box
+    assert "z" not in box
+    assert getval(box.get("a")) == 1.0
+    assert box.get("z") is None
+    assert box.get("z", 5.0) == 5.0
+    assert bool(box)
+    assert {**box}.keys() == {"a", "b"}
+    with pytest.raises(KeyError):
+        box["z"]
+
+
+def test_gradients_through_every_way_of_reading_a_dict():
+    def f(p):
+        total = p.get("a") * 2.0 + p.get("missing", 1.0)
+        total = total + sum(value**2 for value in p.values())
+        return total + sum(value * {"a": 10.0, "b": 100.0}[key] for key, value in p.items())
+
+    assert grad(f)({"a": 3.0, "b": 4.0}) == {"a": 2.0 + 6.0 + 10.0, "b": 8.0 + 100.0}
+
+
+# ---- construction from traced values -----------------------------------------------------------------------------
+
+
+def test_constructors_make_boxes_only_of_traced_values():
+    assert type(traced.list([1.0, 2.0])) is list
+    assert type(traced.tuple((1.0,))) is tuple
+    assert type(traced.dict(a=1.0)) is dict
+    assert traced.dict() == {}
+    assert traced.list([]) == []
+    assert traced.list(x for x in (1.0, 2.0)) == [1.0, 2.0]
+    made = seen_in_trace(
+        lambda x: [traced.list([x, 1.0]), traced.tuple([x]), traced.dict(a=x), traced.dict([("a", x)])], 2.0
+    )
+    assert [type(box) for box in made] == [SequenceBox, SequenceBox, DictBox, DictBox]
+    assert [getval(box) for box in made] == [[2.0, 1.0], (2.0,), {"a": 2.0}, {"a": 2.0}]
+
+
+def test_gradients_through_construction():
+    def f(x):
+        table = traced.dict({"pair": traced.tuple((x, x * x)), "rest": traced.list([1.0, np.sin(x)])})
+        return table["pair"][1] * table["rest"][1] + table["pair"][0]
+
+    assert grad(f)(0.7) == pytest.approx(2 * 0.7 * onp.sin(0.7) + 0.49 * onp.cos(0.7) + 1.0)
+
+
+@pytest.mark.parametrize("modes", ["grad grad", "forward", "forward grad", "grad forward", "forward forward"])
+def test_higher_orders_through_construction(modes):
+    """Of x^3 * 2 by way of containers."""
+
+    def f(x):
+        pair = traced.tuple((x, traced.list([x * x, 2.0])))
+        return pair[0] * pair[1][0] * pair[1][1]
+
+    for mode in modes.split():
+        f = grad(f) if mode == "grad" else forward(f)
+    assert f(3.0) == pytest.approx({1: 54.0, 2: 36.0}[len(modes.split())])
+
+
+def test_forward_mode_through_a_dict_and_through_concatenation():
+    f = lambda x: (lambda d: d["a"] * d["b"])(traced.dict(a=x, b=x * x))  # noqa: E731
+    assert make_jvp(f)(2.0)(1.0)[1] == 12.0
+    g = lambda p: (lambda q: q[0] * q[1] * q[2])([2.0] + p + [3.0])  # noqa: E731
+    assert make_jvp(g)([5.0, 7.0])([1.0, 0.0])[1] == 14.0
+
+
+def test_isinstance_and_type_look_through_boxes():
+    assert seen_in_trace(lambda x: traced.isinstance(x, float), 1.0)
+    assert not seen_in_trace(lambda x: isinstance(x, float), 1.0)
+    assert seen_in_trace(lambda x: traced.isinstance(x, traced.list), [1.0])
+    assert seen_in_trace(lambda x: traced.isinstance(x, (traced.tuple, traced.dict)), {"a": 1.0})
+    assert not seen_in_trace(lambda x: traced.isinstance(x, traced.tuple), [1.0])
+    assert seen_in_trace(lambda x: traced.isinstance(x, onp.ndarray), X)
+    assert seen_in_trace(traced.type, X) is onp.ndarray
+    assert seen_in_trace(traced.type, 1.0) is float
+    assert traced.isinstance([1], traced.list)
+    assert isinstance((), traced.tuple)
+    assert isinstance({}, traced.dict)
+    assert not isinstance([], traced.tuple)
+    assert issubclass(traced.list, list)
+
+
+# ---- outputs, pullbacks, pushforwards ----------------------------------------------------------------------------
+
+
+def test_container_outputs_of_make_vjp():
+    vjp, value = make_vjp(lambda x: traced.tuple((np.sin(x), traced.dict(sq=x * x))))(X)
+    assert type(value) is tuple
+    onp.testing.assert_allclose(value[0], onp.sin(X))
+    assert value[1]["sq"].tolist() == [1.0, 4.0]
+    g = vjp((onp.ones(2), {"sq": onp.array([10.0, 0.0])}))
+    onp.testing.assert_allclose(g, onp.cos(X) + onp.array([20.0, 0.0]))
+
+
+def test_a_container_that_passes_through():
+    vjp, value = make_vjp(lambda p: p)([1.0, X])
+    assert value[0] == 1.0
+    seed = [2.0, onp.ones(2)]
+    assert vjp(seed)[0] == 2.0
+
+
+def test_make_jvp_of_containers():
+    push = make_jvp(lambda p: p["a"] * np.sum(p["b"][0]))({"a": 3.0, "b": [X]})
+    value, tangent = push({"a": 1.0, "b": [onp.zeros(2)]})
+    assert (value, tangent) == (9.0, 3.0)
+    assert push({"a": 0.0, "b": [onp.array([1.0, 10.0])]})[1] == 33.0
+
+
+def test_make_jvp_with_a_container_output():
+    value, tangent = make_jvp(lambda x: traced.list([x * x, 2.0 * x, 7.0]))(3.0)(1.0)
+    assert value == [9.0, 6.0, 7.0]
+    assert tangent == [6.0, 2.0, 0.0]
+
+
+def test_a_jacobian_through_containers():
+    f = lambda x: np.stack([part * part for part in traced.list([x[0], x[1]])])  # noqa: E731
+    assert jacobian(f)(X).tolist() == [[2.0, 0.0], [0.0, 4.0]]
+
+
+def test_second_order_in_containers():
+    def f(p):
+        return p["a"] ** 3 * p["b"][0]
+
+    inner = lambda p: grad(f)(p)["a"]  # noqa: E731
+    g = grad(inner)({"a": 2.0, "b": [5.0]})
+    assert g == {"a": 60.0, "b": [12.0]}
+    of_vector = lambda x: (lambda q: q[0] ** 2 * q[1])(traced.tuple((x[0], x[1])))  # noqa: E731
+    assert hessian(of_vector)(onp.array([3.0, 5.0])).tolist() == [[10.0, 6.0], [6.0, 0.0]]
+
+
+def test_a_loop_over_a_traced_list_of_layers():
+    layers = [(onp.full((2, 2), 0.1 * (k + 1)), onp.ones(2)) for k in range(3)]
+
+    def f(layers):
+        h = X
+        for w, b in layers:
+            h = np.tanh(np.dot(w, h) + b)
+        return np.sum(h)
+
+    g = grad(f)(layers)
+    step = 1e-6
+    for k in range(3):
+        for part in (0, 1):
+            shifted = [[onp.array(w), onp.array(b)] for w, b in layers]
+            shifted[k][part][0] += step
+            up = f(shifted)
+            shifted[k][part][0] -= 2 * step
+            numeric = (up - f(shifted)) / (2 * step)
+            assert onp.sum(g[k][part][0]) == pytest.approx(numeric, rel=1e-5)
+
+
+def test_printing():
+    assert str(boxed([1.0])) == "Autograd SequenceBox with value [1.0]"
+    assert str(boxed({"a": 1.0})) == "Autograd DictBox with value {'a': 1.0}"
