@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as onp
+import pytest
 
 import fastgrad.numpy as anp
 from fastgrad import make_jvp, make_vjp
@@ -177,6 +178,8 @@ class Sample:
         The function has no derivative here: differences are not asked, what is chosen must still be consistent.
     coarse : bool
         The call itself rounds to single precision.
+    refused : bool
+        There is no rule for this call: it works on plain values, and says so in both modes on traced ones.
     oracle : bool or str or mapping
         True if autograd is right here; else the reason why it is not, for all dtypes or by dtype character.
     pullback : callable or None
@@ -189,6 +192,7 @@ class Sample:
     order: int = 2
     kink: bool = False
     coarse: bool = False
+    refused: bool = False
     oracle: bool | str | Mapping[str, str] = True
     pullback: Callable | None = None
 
@@ -421,6 +425,15 @@ class Case:
                 eps = onp.finfo(onp.asarray(want).dtype).eps
                 onp.testing.assert_allclose(got, want, rtol=8 * eps, atol=8 * eps, err_msg=mode)
 
+    def check_refusal(self) -> None:
+        """Neither mode passes over what it has no rule for."""
+        assert type(self.call(anp)(*self.variables)) is type(self.expected)
+        for i, v in enumerate(self.tangents):
+            with pytest.raises(NotImplementedError):
+                make_vjp(self.call(anp), i)(*self.variables)[0](self.like_answer(self.cotangents))
+            with pytest.raises(NotImplementedError):
+                make_jvp(self.call(anp), i)(*self.variables)(v)
+
     def check_cotangents(self) -> None:
         """A cotangent has shape and dtype of its argument, is the same whether the others are traced or not, and
         nothing that was passed in has changed."""
@@ -447,9 +460,12 @@ class Case:
         _assert_close([by_rule], [by_difference], DIFFERENCE_TOL[self.precision], "VJP against differences")
 
     def check_jvp(self) -> None:
-        """The pushforward agrees with differences, and is the sum over the arguments taken alone."""
+        """The pushforward agrees with differences; a tangent has the dtype of the answer if all arguments share one."""
+        one_dtype = len({onp.result_type(x) for x in self.variables}) == 1
         for got, want in zip(self.pushed, self.outputs(self.expected), strict=True):
             assert onp.iscomplexobj(got) <= onp.iscomplexobj(want), "a complex tangent of a real answer"
+            if one_dtype and not self.sample.coarse:
+                _assert_same_type(got, want, "tangent")
         _assert_close(self.pushed, self.differences, DIFFERENCE_TOL[self.precision], "JVP against differences")
 
     def check_transpose(self) -> None:

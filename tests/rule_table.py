@@ -24,4 +24,7 @@ INTERNAL = {
     "_make_dict": CONTAINER,
     "sparse_add": "adds what indexing pulls back: the second order of indexing goes through it",
     "untake": "the pullback of indexing: the second order of indexing goes through it",
+    "permute": "the rules of sort and partition are made of it, to every order",
+    "repeat_reduced": "the pullback of sum: the second order of sum goes through it",
+    "undiagonal": "the pullback of diagonal: the second order of diagonal goes through it",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as onp
-from rule_checks import COMPLEX, ERRS, SHAPE, WRONG, Row, Sample, arr, const, sample
+from rule_checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample
 
 Shape = tuple[int, ...]
 
@@ -130,6 +130,7 @@ INNER = [
     *mixed((2, 3), (4, 3), COMPLEX),
     sample(2.5, arr(3)),
 ]
+VDOT = [*pairs([((3,), (3,)), ((2, 3), (2, 3)), ((), ()), ((2, 3), (6,)), ((0,), (0,))]), *mixed((3,), (3,))]
 OUTER = [
     *pairs([((3,), (2,)), ((4,), (3,)), ((0,), (3,))]),
     *[s.but(oracle=ERRS) for s in pairs([((2, 3), (4,)), ((2, 3), (2, 2)), ((3,), (2, 3))])],
@@ -230,6 +231,7 @@ ROWS = [
     Row("matmul", MATMUL),
     Row("tensordot", TENSORDOT),
     Row("inner", INNER),
+    Row("vdot", VDOT, oracle=NO_RULE),
     Row("outer", OUTER),
     Row("kron", KRON),
     Row("cross", CROSS),

@@ -48,6 +48,8 @@ def binary(dtypes: str = "df", left: dict | None = None, right: dict | None = No
         sample(const(a), arr(3, **right)),
         sample(arr(0, **left), b),
         sample(arr(3, **left), arr(0, 3, **right)),
+        sample(arr(3, kind="f", **left), arr(2, 3, **right)),
+        sample(onp.float64(a), arr(3, kind="f", **right)),
     ]
 
 
@@ -179,13 +181,13 @@ POWERS = [
 
 
 def _filled(name: str) -> Row:
-    """A ufunc with ``where=`` and ``out=``: what is not computed is what `out` held."""
+    """A ufunc with ``where=`` and ``out=``, which writes into an array that is not traced."""
 
     def make(np: Any) -> Any:
         return lambda *args, where: getattr(np, name)(*args, where=where, out=onp.full(4, 2.0))
 
     args = (arr(4),) if name in ("exp", "sin") else (arr(4), arr(1))
-    return Row(f"{name} where", [sample(*args, where=MASK)], fun=make, covers=(name,), oracle=ERRS)
+    return Row(f"{name} where", [sample(*args, where=MASK).but(refused=True)], fun=make, covers=(name,), oracle=ERRS)
 
 
 def _binary_rows() -> list[Row]:
@@ -228,7 +230,9 @@ def _ruleless_rows() -> list[Row]:
         sample(BOTH_SIDES, const(0.9)),
     ]
     power = binary("dD", POSITIVE) + half_complex(POSITIVE) + POWERS[:8]
+    signed = binary("df", APART, APART) + [sample(BOTH_SIDES, const(-2.0)), sample(const(1.5), BOTH_SIDES)]
     return [
+        Row("copysign", signed, oracle=NO_RULE),
         Row("positive", unary("dfD"), oracle=NO_RULE),
         Row("cbrt", unary(gap=0.3), oracle=NO_RULE),
         Row("fmod", remainders, oracle=NO_RULE),
@@ -386,7 +390,7 @@ METHODS: dict[str, tuple[Any, list[Sample]]] = {
 def _method_rows() -> list[Row]:
     rows = []
     for name, (method, samples) in METHODS.items():
-        covers = (getattr(getattr(onp, name, None), "__name__", name),)
+        covers = ("_astype" if name == "astype" else getattr(onp, name).__name__,)
         rows.append(Row(f"method {name}", samples, fun=lambda np, f=method: f, covers=covers))
     rows.append(Row("property T", [sample(arr(2, 3, 4))], fun=lambda np: lambda x: x.T, covers=("transpose",)))
     return rows

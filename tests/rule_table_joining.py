@@ -125,6 +125,21 @@ ASTYPE = [
     sample(arr(), "d"),
     sample(arr(0), "d"),
 ]
+FULL_LIKE = [
+    sample(arr(2, 3), 0.7),
+    sample(arr(2, 3, layout="T"), arr(3)).but(dtypes="df"),
+    sample(onp.ones((2, 3)), arr(2, 1)),
+    sample(arr(2), 0.7, dtype="d"),
+]
+UNSTACK = [sample(arr(2, 3)).but(dtypes="dfD"), sample(arr(2, 3, layout="T"), axis=1), sample(arr(2, 3, 4), axis=-2)]
+TRAPEZOID = [
+    sample(arr(5)).but(dtypes="dfD"),
+    sample(arr(2, 5, layout="T")),
+    sample(arr(5), dx=0.5),
+    sample(arr(4, 3), axis=0),
+    sample(arr(5), x=onp.array([0.0, 0.5, 0.7, 1.5, 2.0])),
+    sample(arr(2, 5), onp.array([0.0, 0.5, 0.7, 1.5, 2.0]), axis=-1),
+]
 SPLIT_AT = onp.array([True, False, False])
 SELECT = [
     sample([SPLIT_AT, ~SPLIT_AT], [arr(3), arr(3)]).but(dtypes="dfD"),
@@ -217,7 +232,10 @@ ROWS = [
     Row("vsplit", VERTICAL),
     Row("dsplit", DEPTHWISE),
     Row("full", FULL),
-    Row("astype", ASTYPE),
+    Row("full_like", FULL_LIKE, oracle=NO_RULE),
+    Row("astype", ASTYPE, covers=("_astype",)),
+    Row("unstack", UNSTACK, oracle=NO_RULE),
+    Row("trapezoid", TRAPEZOID, oracle=NO_RULE),
     Row("diff", DIFF),
     Row(
         "diff traced ends",

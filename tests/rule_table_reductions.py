@@ -128,6 +128,27 @@ def _accumulate() -> list[Sample]:
     ]
 
 
+NAN = onp.nan
+HOLES = [
+    sample(val((1.0, NAN, -2.0, 0.5))).but(dtypes="df"),
+    sample(val(((1.0, NAN, -2.0), (0.5, 3.0, NAN))), axis=0),
+    sample(val(((1.0, NAN, -2.0), (0.5, 3.0, NAN))), axis=-1, keepdims=True),
+    sample(val(((1.0, NAN, -2.0), (0.5, 3.0, NAN))), axis=(0, 1)),
+    sample(arr(2, 3, 4, layout="T", distinct=0.05), axis=(0, 2)),
+]
+SPREAD_HOLES = [sample(val((1.0, NAN, -2.0, 0.5)), ddof=1), sample(val(((1.0, NAN), (2.0, 5.0), (1.5, 3.0))), axis=0)]
+AVERAGE = [
+    *reduction("df", scalar=False)[:12],
+    sample(arr(3), weights=onp.array([1.0, 2.0, 4.0])),
+    sample(arr(2, 3), axis=1, weights=onp.array([1.0, 2.0, 4.0])),
+    sample(arr(2, 3), axis=0, weights=onp.array([[1.0, 2.0, 4.0], [2.0, 1.0, 1.0]])),
+]
+WEIGHTED = [
+    sample(arr(3), arr(3, lo=0.5)),
+    sample(arr(2, 3), arr(3, lo=0.5), 1),
+    sample(arr(2, 3), arr(2, 3, lo=0.5), 0),
+]
+
 SPACED = {"distinct": 0.05}
 SORT = [
     sample(arr(5, **SPACED)).but(dtypes="df"),
@@ -166,6 +187,16 @@ ROWS = [
     Row("ptp", reduction("df", distinct=0.05), oracle=NO_RULE),
     Row("cumsum", _accumulate() + [sample(arr(3), dtype="D").but(oracle=ERRS)]),
     Row("cumprod", _accumulate() + ZEROS[:2], oracle=NO_RULE),
+    *[Row(name, HOLES, oracle=NO_RULE) for name in ("nansum", "nanmean", "nanprod", "nanmax", "nanmin")],
+    *[Row(name, HOLES[1:] + SPREAD_HOLES, oracle=NO_RULE) for name in ("nanvar", "nanstd")],
+    Row("average", AVERAGE, oracle=NO_RULE),
+    Row(
+        "average traced weights",
+        WEIGHTED,
+        fun=lambda np: lambda x, weights, axis=None: np.average(x, axis, weights),
+        covers=("average",),
+        oracle=NO_RULE,
+    ),
     Row("sort", SORT),
     Row("partition", PARTITION),
 ]

@@ -257,12 +257,15 @@ PAD_MODES = [
     sample(arr(2, 3), ((1, 0), (2, 1)), "edge"),
     sample(arr(4), 2, "reflect").but(dtypes="df"),
     sample(arr(2, 4), ((1, 0), (2, 5)), "reflect"),
-    sample(arr(4), 2, "reflect", reflect_type="odd"),
     sample(arr(4), 2, "symmetric"),
     sample(arr(2, 4), ((1, 0), (2, 5)), "symmetric"),
-    sample(arr(4), (2, 1), "symmetric", reflect_type="odd"),
     sample(arr(4), (2, 5), "wrap"),
     sample(arr(2, 4), ((1, 0), (2, 5)), "wrap"),
+]
+# Differentiable, but without a rule so far: a sample whose rule comes moves to the list above.
+PAD_REFUSED = [
+    sample(arr(4), 2, "reflect", reflect_type="odd"),
+    sample(arr(4), (2, 1), "symmetric", reflect_type="odd"),
     sample(arr(4), (2, 3), "linear_ramp", end_values=(1.0, -1.0)),
     sample(arr(2, 4), (2, 3), "linear_ramp"),
     sample(arr(4), (2, 1), "mean"),
@@ -338,7 +341,21 @@ TAKE = [
     sample(arr(2, 3), [5, -7, 1], axis=1, mode="clip"),
 ]
 
-UNTRANSPOSED = {
+COMPRESS = [
+    sample([True, False, True], arr(3)).but(dtypes="dfD"),
+    sample(onp.array([True, False, True, True]), arr(2, 3, layout="T")),
+    sample([True, False], arr(2, 3), axis=0),
+    sample([0, 1, 1], arr(2, 3), axis=-1),
+]
+EXTRACT = [
+    sample(onp.array([True, False, True]), arr(3)).but(dtypes="dfD"),
+    sample(onp.array([[True, False, True], [False, False, True]]), arr(2, 3, layout="T")),
+    sample(onp.zeros(3, bool), arr(3)),
+]
+COPIES = ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "copy")
+SAME = [*matrices(), sample(arr(3)), sample(0.7)]
+
+FAMILY = {
     "reshape": RESHAPE,
     "ravel": RAVEL,
     "transpose": TRANSPOSE,
@@ -371,10 +388,20 @@ UNTRANSPOSED = {
 }
 
 ROWS = [
-    *[Row(name, samples) for name, samples in UNTRANSPOSED.items()],
+    *[Row(name, samples) for name, samples in FAMILY.items()],
     Row("make_diagonal", MAKE_DIAGONAL, ref=_make_diagonal),
     Row("flip", FLIP, oracle=NO_RULE),
-    Row("pad modes", PAD_MODES, fun=lambda np: np.pad, covers=("pad",), oracle=NO_RULE),
-    Row("__getitem__", GETITEM, fun=lambda np: lambda x, index: x[index]),
+    Row(
+        "pad modes",
+        [*PAD_MODES, *[s.but(refused=True) for s in PAD_REFUSED]],
+        fun=lambda np: np.pad,
+        covers=("pad",),
+        oracle=NO_RULE,
+    ),
+    Row("indexing", GETITEM, fun=lambda np: lambda x, index: x[index], covers=("getitem",)),
     Row("take", TAKE, oracle=NO_RULE),
+    Row("compress", COMPRESS, oracle=NO_RULE),
+    Row("extract", EXTRACT, oracle=NO_RULE),
+    Row("matrix_transpose", matrices(), oracle=NO_RULE),
+    *[Row(name, SAME, oracle=NO_RULE) for name in COPIES],
 ]

@@ -7,7 +7,9 @@ import sys
 import pytest
 from rule_table import INTERNAL, ROWS
 
-CASES = [case for row in ROWS if row.exists for case in row.cases()]
+ALL = [case for row in ROWS if row.exists for case in row.cases()]
+REFUSED = [case for case in ALL if case.sample.refused]
+CASES = [case for case in ALL if not case.sample.refused]
 DIFFERENTIABLE = [case for case in CASES if case.is_differentiated]
 SMOOTH = [case for case in DIFFERENTIABLE if not case.sample.kink]
 TWICE = [case for case in SMOOTH if case.sample.order == 2 and not case.is_single]
@@ -25,6 +27,11 @@ def over(cases):
 @over(CASES)
 def test_value_is_numpys(case):
     case.check_value()
+
+
+@over(REFUSED)
+def test_what_has_no_rule_is_refused(case):
+    case.check_refusal()
 
 
 @over(DIFFERENTIABLE)

@@ -54,8 +54,14 @@ cdef class Primitive:
     cdef bint never_traced
     cdef bint array_like
     cdef bint is_ufunc
+    # Which of the four operations on two scalars this is, done in C.
     cdef int lane
+    # NumPy's inner loops for this ufunc, or NULL: see _core_lane.pxi, whose struct these point to.
+    cdef void *double_loop
+    cdef void *float_loop
+    cdef void *complex_loop
 
+    cdef object call(self, object x, object y)
     cdef object call1(self, object x)
     cdef object call2(self, object x, object y)
     cdef object call_tuple(self, tuple args, dict kwargs, bint defer)

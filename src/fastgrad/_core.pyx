@@ -7,6 +7,7 @@ them; crossing modules costs more than the call. The backward pass is in `_backw
 
 import functools
 import inspect
+import os
 import warnings
 
 import numpy as np
@@ -76,6 +77,7 @@ cdef enum:
     RULE_CALL      # rule(g, ans, *args, **kwargs)
     RULE_DERIV     # g * rule(ans, *args)
     RULE_KEPT      # g * the one thing it keeps: the answer or an argument
+    RULE_OVER      # g / the argument it keeps
     RULE_IDENTITY  # g
     RULE_NEGATE    # -g
     RULE_ZERO      # the zero of the argument's (VJP) or the answer's (JVP) vector space
@@ -92,7 +94,7 @@ cdef enum:
     FORM_RELEASED  # its pullback has run in a pass that uses the graph once
 
 # The same, for the Python modules that make rules.
-rule_kinds = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "identity": RULE_IDENTITY, "negate": RULE_NEGATE,
+rule_kinds = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over": RULE_OVER, "identity": RULE_IDENTITY, "negate": RULE_NEGATE,
               "zero": RULE_ZERO, "same": RULE_SAME}
 forms = {"direct": FORM_CALL, "whole": FORM_WHOLE, "staged": FORM_STAGED, "staged whole": FORM_STAGED_WHOLE}
 
@@ -106,6 +108,7 @@ cdef enum:
 include "_core_levels.pxi"
 include "_core_boxes.pxi"
 include "_core_scalars.pxi"
+include "_core_lane.pxi"
 include "_core_primitives.pxi"
 include "_core_nodes.pxi"
 include "_core_spaces.pxi"

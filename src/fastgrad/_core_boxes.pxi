@@ -290,6 +290,7 @@ def bind_operators(namespace, getitem):
     for fun in namespace.values():
         if isinstance(fun, Primitive) and (<Primitive>fun).is_ufunc:
             ufunc_primitives[(<Primitive>fun).fun] = fun
+            open_lane(fun)
 
 
 cdef bint is_foreign(object x):

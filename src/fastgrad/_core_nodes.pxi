@@ -79,10 +79,6 @@ cdef object keep(tuple args, unsigned int keeps, unsigned int spaces, bint conta
     return tuple(kept)
 
 
-cdef object call_deriv(Rule rule, object ans, tuple args):
-    return rule.fun(ans, *args[:rule.n_args])
-
-
 cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs):
     # One argument's cotangent or tangent; not for RULE_ZERO and RULE_SAME, which need to know which argument.
     cdef PyObject *stack[10]
@@ -93,9 +89,11 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
     if rule.kind == RULE_NEGATE:
         return -g
     if rule.kind == RULE_DERIV:
-        return multiply_values(g, call_deriv(rule, ans, args))
+        return multiply_values(g, rule.fun(ans, *args[:rule.n_args]))
     if rule.kind == RULE_KEPT:
         return multiply_values(g, ans if rule.keeps & 1 else args[0] if rule.keeps & 2 else args[1])
+    if rule.kind == RULE_OVER:
+        return p_divide.call(g, args[1])
     if rule.spaces:
         given = list(args)
         for i in range(n):
@@ -122,6 +120,8 @@ cdef inline object apply_small(Rule rule, object g, object ans, object x, object
         return -g
     if rule.kind == RULE_KEPT:
         return multiply_values(g, ans if rule.keeps & 1 else x if rule.keeps & 2 else y)
+    if rule.kind == RULE_OVER:
+        return p_divide.call(g, y)
     stack[0] = NULL
     stack[1] = <PyObject *>g
     stack[2] = <PyObject *>ans

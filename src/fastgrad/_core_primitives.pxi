@@ -127,17 +127,22 @@ cdef class Primitive:
     def notrace(self, tuple node_types):
         self.notrace_types = node_types
 
+    cdef object call(self, object x, object y):
+        # Two arguments, boxed or not.
+        if is_simple(x) and is_simple(y):
+            return binary_op(self, x, y)
+        return self.call2(x, y)
+
     cdef object call1(self, object x):
         cdef Box box
         cdef VJPNode record
         cdef Rules rules
         cdef Rule rule
-        cdef PyObject *args[2]
         if Py_TYPE(x) is not <PyTypeObject *>ArrayBox or self.never_traced:
             return self.call_tuple((x,), None, True)
         box = <Box>x
         if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
-            return self.call1(box._value) if is_box(box._value) else self.fun(box._value)
+            return self.call1(box._value) if is_box(box._value) else unary_op(self, box._value)
         rules = self.vjps
         if (Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
                 or PyTuple_GET_SIZE_(rules.by_argnum) == 0):
@@ -146,9 +151,7 @@ cdef class Primitive:
         if is_box(value):
             ans = self.call1(value)
         else:
-            args[0] = NULL
-            args[1] = <PyObject *>value
-            ans = PyObject_Vectorcall(self.fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+            ans = unary_op(self, value)
         rule = rules.rule(0, "VJP")
         record = VJPNode.__new__(VJPNode)
         record.form = FORM_UNARY
@@ -189,14 +192,14 @@ cdef class Primitive:
         xv = (<Box>x)._value if x_boxed else x
         yv = (<Box>y)._value if y_boxed else y
         if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
-            return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(LANE_NONE, self.fun, xv, yv)
+            return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(self, xv, yv)
         if (Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
                 or not rules.broadcasts):
             return self.call_traced((x, y), None)
         if is_box(xv) or is_box(yv):
             ans = self.call2(xv, yv)
         else:
-            ans = binary_op(self.lane, self.fun, xv, yv)
+            ans = binary_op(self, xv, yv)
         record = VJPNode.__new__(VJPNode)
         record.form = FORM_BINARY
         record.rules = rules
@@ -272,7 +275,7 @@ cdef class Primitive:
         if boxed:
             ans = self.call_traced(args, kwargs)
         elif len(args) == 2 and kwargs is None:
-            ans = binary_op(self.lane, self.fun, args[0], args[1])
+            ans = binary_op(self, args[0], args[1])
         else:
             ans = PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
         record = node.record(ans, self, args, kwargs if kwargs is not None else {}, tuple(argnums), tuple(parents))
@@ -333,6 +336,11 @@ cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargs
             boxed = True
             break
     if not boxed:
+        if self.is_ufunc and kwnames == NULL:
+            if n == 1:
+                return unary_op(self, <object>args[0])
+            if n == 2:
+                return binary_op(self, <object>args[0], <object>args[1])
         return PyObject_Vectorcall(self.fun, args, nargsf, kwnames)
     values = tuple([<object>args[i] for i in range(n)])
     if kwnames != NULL:

@@ -56,6 +56,8 @@ def _rule(kind, argnum, fun):
         return Rule(rule_kinds["same"], None, 0, 0)
     if fun in ("identity", "negate"):
         return Rule(rule_kinds[fun], None, 0, 0)
+    if fun == "over arg1":
+        return Rule(rule_kinds["over"], None, _KEPT["arg1"], 0)
     if fun in _KEPT:
         return Rule(rule_kinds["kept"], None, _KEPT[fun], 0)
     keeps, spaces = _needs(fun, 0 if kind == "deriv" else 1)
@@ -85,9 +87,9 @@ def def_elementwise(fun, *derivs):
     ----------
     fun : Primitive
         Elementwise and broadcasting; holomorphic in the arguments that may be complex.
-    *derivs : callable, "identity", "negate", "ans", "arg0", "arg1" or None
+    *derivs : callable, "identity", "negate", "ans", "arg0", "arg1", "over arg1" or None
         ``deriv(ans, *args)``, the derivative with respect to one argument, each element at its own place. The names
-        stand for the derivatives 1 and -1, and for those that are the answer or an argument itself; None for 0.
+        stand for the derivatives 1 and -1, those that are the answer or an argument itself, and 1 / arg1; None for 0.
     """
     rules = _table("deriv", fun, derivs, True)
     _set(fun, rules, rules)

@@ -305,9 +305,9 @@ def_direct(anp.cross, vjps=(_cross_vjp_a, _cross_vjp_b), jvps=("same", "same"))
 
 # -------------------------------------------------------------------------------------------------------------- einsum
 # The cotangent of one operand is an einsum again: the answer's cotangent in the place of that operand, its labels and
-# the answer's changed over. What that cannot say is added: a length of 1 that was broadcast is summed and put back by a
-# reshape, a label that stands nowhere else is broadcast, and a label that the operand repeats is put on the diagonal
-# by one identity matrix for each repetition.
+# the answer's changed over. What that cannot say is added: an axis of length 1 is summed and put back by a reshape,
+# a label that stands nowhere else comes with a vector of ones, and a label that the operand repeats is put on the
+# diagonal by one identity matrix for each repetition.
 
 # In the order of the integers that stand for them in sublists.
 _LABELS = string.ascii_uppercase + string.ascii_lowercase
@@ -348,30 +348,31 @@ def _einsum_plan(subscripts, shapes, k):
     Returns
     -------
     subscripts : str
-        Of an einsum of the answer's cotangent, the other operands in turn, and the identity matrices.
-    diagonals : tuple of int
-        The size of each of these matrices.
-    keepdims : tuple of int or None
-        The shape to give the result, if it lacks axes: those missing have length 1.
+        Of an einsum of the answer's cotangent, the other operands in turn, and the constants.
+    constants : tuple of (callable, int)
+        How to make each of these: ``numpy.ones`` or ``numpy.eye``, and of what size.
+    has_all_axes : bool
+        Whether the result has all axes of the operand; if not, those missing have length 1.
     """
     inputs, output = _explicit(subscripts, shapes)
     others = [pair for i, pair in enumerate(zip(inputs, shapes, strict=True)) if i != k]
     known = set(output).union(*({a for a, n in zip(*pair, strict=True) if n != 1} for pair in others))
     unused = iter([label for label in _LABELS if label not in "".join(inputs)])
-    result, identities, diagonals, keepdims = "", [], [], []
+    result, extra, constants = "", [], []
     for label, n in zip(inputs[k], shapes[k], strict=True):
-        if label in result:
-            identities.append(label + next(unused))
-            result += identities[-1][1]
-            diagonals.append(n)
-        elif n == 1 or label not in known and inputs[k].count(label) == 1:
-            keepdims.append(1)
+        if n == 1:
             continue
-        else:
-            result += label
-        keepdims.append(n)
-    operands = ",".join([output, *(labels for labels, _ in others), *identities])
-    return f"{operands}->{result}", tuple(diagonals), None if len(result) == len(keepdims) else tuple(keepdims)
+        if label in result:
+            copy = next(unused)
+            constants.append((onp.eye, n))
+            extra.append(label + copy)
+            label = copy
+        elif label not in known:
+            constants.append((onp.ones, n))
+            extra.append(label)
+        result += label
+    operands = ",".join([output, *(labels for labels, _ in others), *extra])
+    return f"{operands}->{result}", tuple(constants), len(result) == len(shapes[k])
 
 
 def _einsum_vjp(argnums, g, _ans, args, kwargs):
@@ -383,10 +384,11 @@ def _einsum_vjp(argnums, g, _ans, args, kwargs):
     cotangents = []
     for argnum in argnums:
         k = (argnum - first) // step
-        plan, diagonals, keepdims = _einsum_plan(subscripts, shapes, k)
-        cotangent = anp.einsum(plan, g, *operands[:k], *operands[k + 1 :], *map(onp.eye, diagonals), optimize=optimize)
-        if keepdims is not None:
-            cotangent = anp.broadcast_to(anp.reshape(cotangent, keepdims), shapes[k])
+        plan, constants, has_all_axes = _einsum_plan(subscripts, shapes, k)
+        others = [*operands[:k], *operands[k + 1 :], *[make(n) for make, n in constants]]
+        cotangent = anp.einsum(plan, g, *others, optimize=optimize)
+        if not has_all_axes:
+            cotangent = anp.reshape(cotangent, shapes[k])
         cotangents.append(_like(cotangent, vspace(operands[k])))
     return cotangents
 

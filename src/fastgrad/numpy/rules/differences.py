@@ -181,7 +181,7 @@ def _linspace_forward(argnums, gs, ans, args, kwargs):
 
 def_whole(anp.linspace, _linspace_back, _linspace_forward)
 
-# ------------------------------------------------------------------------------------------------------ trapezoidal rule
+# ----------------------------------------------------------------------------------------------------- trapezoidal rule
 
 
 def _widths(x, dx, axis, shape):

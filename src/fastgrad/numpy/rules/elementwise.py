@@ -115,8 +115,7 @@ def_elementwise(anp.add, "identity", "identity")
 def_elementwise(anp.subtract, "identity", "negate")
 def_elementwise(anp.multiply, "arg1", "arg0")
 
-_DIVIDE = (lambda g, _ans, _x, y: g / y, lambda g, ans, _x, y: -g * ans / y)
-def_direct(anp.divide, vjps=_DIVIDE, jvps=_DIVIDE, broadcasts=True)
+def_elementwise(anp.divide, "over arg1", lambda ans, _x, y: -ans / y)
 
 
 def _power_base(_ans, x, y):

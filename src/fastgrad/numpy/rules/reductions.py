@@ -4,6 +4,7 @@ A reduction to one number per slice is given by the partial derivatives of that 
 the cotangent is multiplied by it, the tangent is multiplied by it and summed. Sums and means need no such array.
 """
 
+import inspect
 import math
 
 import numpy as onp
@@ -11,7 +12,7 @@ import numpy as onp
 from fastgrad._rules import def_direct
 from fastgrad.core import VSpace, vspace
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import fit, fit_dtype, is_complex, normalize_axes
+from fastgrad.numpy.broadcasting import fit_dtype, is_complex, normalize_axes
 from fastgrad.tracer import getval, primitive
 
 # What NumPy passes for a keyword that was not given.
@@ -24,8 +25,8 @@ def _refuse(name, **keywords):
     """Raise if a keyword that the rules know nothing of was given."""
     for keyword, value in keywords.items():
         if value is not None and value is not _NOT_GIVEN:
-            hint = "use the returned array instead" if keyword == "out" else "leave it out"
-            raise NotImplementedError(f"{name} of a traced value has no derivative with the keyword {keyword!r}; {hint}")
+            hint = "use the returned array" if keyword == "out" else "leave it out"
+            raise NotImplementedError(f"{name} of a traced value has no derivative with {keyword!r} given; {hint}")
 
 
 def _kept_shape(shape, axis):
@@ -61,7 +62,7 @@ def _count(shape, axis, mask):
 
 
 def _as_dtype(g, like):
-    """Cast a cotangent or tangent to the dtype of a value or vector space, dropping an imaginary part it cannot have."""
+    """Cast a cotangent or tangent to the dtype of a value or vector space, dropping an imaginary part with no place."""
     if getattr(g, "dtype", None) == getattr(like, "dtype", False):
         return g
     return fit_dtype(g, like if isinstance(like, VSpace) else vspace(like))
@@ -92,7 +93,7 @@ def _repeat_reduced_back(h, _ans, vs_g, _space, axis=None):
 def_direct(repeat_reduced, vjps=(_repeat_reduced_back,), jvps=("same",))
 
 
-def _spread(g, space, axis, mask):
+def _spread(g, space, axis, mask=None):
     """Pull the cotangent of a sum back."""
     if mask is not None:
         return _as_dtype(anp.where(mask, _keep(g, space.shape, axis), 0), space)
@@ -112,16 +113,21 @@ def _def_partials(fun, partials):
         Takes an array and ``axis`` first.
     partials : callable
         ``partials(ans, a, *args, **kwargs)``, the derivatives of each result with respect to what it is made of, in the
-        shape of ``a``; ``ans`` is given with the reduced axes kept.
+        shape of ``a``; ``ans`` is given with the reduced axes kept. The keyword ``out`` never reaches it.
     """
+    out_at = list(inspect.signature(fun.fun).parameters).index("out") - 1
+
+    def axis_of(args, kwargs):
+        _refuse(fun.__name__, out=args[out_at] if len(args) > out_at else kwargs.get("out"))
+        return args[0] if args else kwargs.get("axis")
 
     def vjp(g, ans, a, *args, **kwargs):
-        shape, axis = anp.shape(a), args[0] if args else kwargs.get("axis")
+        shape, axis = anp.shape(a), axis_of(args, kwargs)
         weights = partials(_keep(ans, shape, axis), a, *args, **kwargs)
         return _as_dtype(_keep(g, shape, axis) * weights, a)
 
     def jvp(g, ans, a, *args, **kwargs):
-        axis = args[0] if args else kwargs.get("axis")
+        axis = axis_of(args, kwargs)
         tangent = anp.sum(g * partials(_keep(ans, anp.shape(a), axis), a, *args, **kwargs), axis=axis)
         if anp.shape(tangent) != anp.shape(ans):
             tangent = anp.reshape(tangent, anp.shape(ans))
@@ -145,16 +151,14 @@ def _skipping_nan(partials):
 # ------------------------------------------------------------------------------------------------------- sums and means
 
 
-def _sum_back(
-    g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN
-):
+def _sum_back(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
+    if out is None and where is _NOT_GIVEN:
+        return _spread(g, vs_a, axis)
     _refuse("sum", out=out)
     return _spread(g, vs_a, axis, _mask(where, vs_a.shape))
 
 
-def _sum_forward(
-    g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN
-):
+def _sum_forward(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
     _refuse("sum", out=out)
     if where is _NOT_GIVEN:
         return anp.sum(g, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -166,7 +170,7 @@ def _mean_back(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, w
     mask = _mask(where, vs_a.shape)
     n = _count(vs_a.shape, axis, mask)
     if mask is None:
-        return _spread(g / n if n > 1 else g, vs_a, axis, None)
+        return _spread(g / n if n > 1 else g, vs_a, axis)
     return _spread(_keep(g, vs_a.shape, axis) / onp.maximum(n, 1), vs_a, axis, mask)
 
 
@@ -176,12 +180,10 @@ def _mean_forward(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, 
 
 
 def _nansum_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=_NOT_GIVEN):
-    _refuse("nansum", out=out)
     return _mask(where, anp.shape(a))
 
 
 def _nanmean_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, where=_NOT_GIVEN):
-    _refuse("nanmean", out=out)
     mask = _mask(where, anp.shape(a))
     return mask / onp.maximum(_count(mask.shape, axis, mask), 1)
 
@@ -202,10 +204,10 @@ def _full_weights(a, weights, axis):
     return anp.reshape(weights, tuple(n if i in axes else 1 for i, n in enumerate(shape)))
 
 
-def _weighted(name, a, weights, axis, returned):
+def _weighted(a, weights, axis, returned):
     """Give the weights in full and, with axes kept, their sums."""
     if returned:
-        raise NotImplementedError(f"{name} of a traced value has no derivative with returned=True; sum the weights instead")
+        raise NotImplementedError("average of a traced value has no derivative with 'returned' given; sum the weights")
     full = anp.broadcast_to(_full_weights(a, weights, axis), anp.shape(a))
     return full, anp.sum(full, axis=axis, keepdims=True)
 
@@ -213,13 +215,13 @@ def _weighted(name, a, weights, axis, returned):
 def _average_back(g, _ans, a, axis=None, weights=None, returned=False, keepdims=False):
     if weights is None:
         weights = onp.ones(anp.shape(a))
-    full, total = _weighted("average", a, weights, axis, returned)
+    full, total = _weighted(a, weights, axis, returned)
     return _as_dtype(_keep(g, anp.shape(a), axis) / total * full, a)
 
 
 def _average_weights_back(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
     shape = anp.shape(a)
-    _, total = _weighted("average", a, weights, axis, returned)
+    _, total = _weighted(a, weights, axis, returned)
     full = _keep(g, shape, axis) / total * (a - _keep(ans, shape, axis))
     if anp.shape(weights) == shape:
         return _as_dtype(full, weights)
@@ -234,26 +236,28 @@ def _average_forward(g, ans, a, axis=None, weights=None, returned=False, keepdim
 
 
 def _average_weights_forward(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
-    _, total = _weighted("average", a, weights, axis, returned)
+    _, total = _weighted(a, weights, axis, returned)
     full = _full_weights(a, g, axis) * (a - _keep(ans, anp.shape(a), axis)) / total
     return _as_dtype(anp.reshape(anp.sum(full, axis=axis), anp.shape(ans)), ans)
 
 
 def_direct(
-    anp.average, vjps=(_average_back, None, _average_weights_back), jvps=(_average_forward, None, _average_weights_forward)
+    anp.average,
+    vjps=(_average_back, None, _average_weights_back),
+    jvps=(_average_forward, None, _average_weights_forward),
 )
 
 # ------------------------------------------------------------------------------------------------------------- products
 
-_TINY = {onp.dtype(char): float(onp.finfo(char).tiny) for char in "efdFD"}
+_TINY = {char: float(onp.finfo(char).tiny) for char in "efdFD"}
 
 
 def _is_regular(ans):
     """Say whether products are all so far from zero and infinity that each may be divided by its factors."""
     size = abs(getval(ans))
     if type(size) is float or type(size) is onp.float64:
-        return _TINY[onp.dtype("d")] <= size < math.inf
-    return bool(onp.all((size >= _TINY.get(size.dtype, 1e-300)) & (size < math.inf)))
+        return _TINY["d"] <= size < math.inf
+    return bool(onp.all((size >= _TINY.get(size.dtype.char, 1e-300)) & (size < math.inf)))
 
 
 def _others(x):
@@ -286,10 +290,7 @@ def _others_over(a, axis):
     return anp.transpose(others, tuple(onp.argsort(order).tolist()))
 
 
-def _prod_partials(
-    ans, a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN
-):
-    _refuse("prod", out=out)
+def _prod_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
     mask = _mask(where, anp.shape(a))
     if mask is not None:
         a = anp.where(mask, a, 1)
@@ -328,15 +329,11 @@ def _shares(ans, a, axis, mask):
     return hit / n
 
 
-def _extreme_partials(
-    ans, a, axis=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN
-):
-    _refuse("max or min", out=out)
+def _extreme_partials(ans, a, axis=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
     return _shares(ans, a, axis, _mask(where, anp.shape(a)))
 
 
 def _ptp_partials(ans, a, axis=None, out=None, keepdims=False):
-    _refuse("ptp", out=out)
     x = onp.asarray(getval(a))
     highest, lowest = onp.max(x, axis=axis, keepdims=True), onp.min(x, axis=axis, keepdims=True)
     return _shares(highest, x, axis, None) * 1.0 - _shares(lowest, x, axis, None)
@@ -348,7 +345,7 @@ for _name in ("nanmax", "nanmin"):
     _def_partials(getattr(anp, _name), _skipping_nan(_extreme_partials))
 _def_partials(anp.ptp, _ptp_partials)
 
-# ------------------------------------------------------------------------------------------------------------- variances
+# ------------------------------------------------------------------------------------------------------------ variances
 
 
 def _mean(a, axis):
@@ -369,21 +366,26 @@ def _deviation(a, axis, mask):
     return mean, anp.conj(distance) if is_complex(distance) else distance
 
 
-def _freedom(shape, axis, mask, ddof, correction):
+def _freedom(shape, axis, mask, ddof):
     """Give the degrees of freedom, nan where there are none."""
-    left = _count(shape, axis, mask) - (ddof if correction is _NOT_GIVEN else correction)
+    left = _count(shape, axis, mask) - ddof
     if mask is None:
         return left if left > 0 else math.nan
     return onp.where(left > 0, left, onp.nan)
 
 
-def _var_partials(
-    ans, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=_NOT_GIVEN, mean=_NOT_GIVEN, correction=_NOT_GIVEN
-):
-    _refuse("var", out=out, mean=mean)
-    mask = _mask(where, anp.shape(a))
-    _, distance = _deviation(a, axis, mask)
-    return distance * (2 / _freedom(anp.shape(a), axis, mask, ddof, correction))
+def _centred(name, a, axis, ddof, where=_NOT_GIVEN, mean=_NOT_GIVEN, correction=_NOT_GIVEN):
+    """Give the mask, the mean, the distance to it and the degrees of freedom of a variance."""
+    _refuse(name, mean=mean)
+    shape = anp.shape(a)
+    mask = _mask(where, shape)
+    freedom = _freedom(shape, axis, mask, ddof if correction is _NOT_GIVEN else correction)
+    return mask, *_deviation(a, axis, mask), freedom
+
+
+def _var_partials(ans, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
+    _, _, distance, freedom = _centred("var", a, axis, ddof, **options)
+    return distance * (2 / freedom)
 
 
 def _all_equal(a, axis, mask):
@@ -398,27 +400,21 @@ def _all_equal(a, axis, mask):
 
 
 # A bound, with room, of what the rounding of a mean of equal numbers adds to their spread.
-_ROUNDING = {onp.dtype(char): 64 * float(onp.finfo(char).eps) for char in "efdgFDG"}
+_ROUNDING = {char: 64 * float(onp.finfo(char).eps) for char in "efdgFDG"}
 
 
 def _without_spread(ans, mean, a, axis, mask):
     """Say which slices have equal elements, None if no slice has: rounding of the mean may hide it from ``ans``."""
     ans, mean, a = getval(ans), getval(mean), onp.asarray(getval(a))
-    doubtful = ans <= _ROUNDING[a.dtype] * abs(mean)
+    doubtful = ans <= _ROUNDING[a.dtype.char] * abs(mean)
     if not onp.any(doubtful):
         return None
     equal = _all_equal(a, axis, mask) | (onp.asarray(ans) == 0)
     return equal if onp.any(equal) else None
 
 
-def _std_partials(
-    ans, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=_NOT_GIVEN, mean=_NOT_GIVEN, correction=_NOT_GIVEN
-):
-    _refuse("std", out=out, mean=mean)
-    shape = anp.shape(a)
-    mask = _mask(where, shape)
-    freedom = _freedom(shape, axis, mask, ddof, correction)
-    middle, distance = _deviation(a, axis, mask)
+def _std_partials(ans, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
+    mask, middle, distance, freedom = _centred("std", a, axis, ddof, **options)
     flat = _without_spread(ans, middle, a, axis, mask)
     if flat is None:
         return distance / (ans * freedom)
@@ -431,7 +427,7 @@ _def_partials(anp.std, _std_partials)
 _def_partials(anp.nanvar, _skipping_nan(_var_partials))
 _def_partials(anp.nanstd, _skipping_nan(_std_partials))
 
-# --------------------------------------------------------------------------------------------------------- accumulations
+# -------------------------------------------------------------------------------------------------------- accumulations
 
 
 def _line(x, shape, axis):
@@ -464,7 +460,7 @@ def _delayed(x, steps, fill):
 
 
 def _recur(a, b):
-    """Solve ``s[k] = a[k] * s[k - 1] + b[k]``, ``s[-1] = 0``, along the last axis by doubling (Hillis and Steele 1986)."""
+    """Solve ``s[k] = a[k] * s[k - 1] + b[k]``, ``s[-1] = 0``, along the last axis: Hillis and Steele's scan (1986)."""
     steps, n = 1, anp.shape(b)[-1]
     while steps < n:
         b = b + a * _delayed(b, steps, 0)

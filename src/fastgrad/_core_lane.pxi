@@ -1,0 +1,204 @@
+# The ufunc lane: NumPy's own inner loops, called without NumPy's preparations, for small plain arrays and scalars.
+#
+# A loop is the very function NumPy would call, so results are the same bit for bit. Where a floating-point flag is raised
+# the result is dropped and the ufunc called the normal way, so that np.errstate and the warnings are NumPy's. Where NumPy's
+# capsule is not the one known here, or FASTGRAD_LANE=0, no loop is found and everything goes the normal way.
+
+cdef extern from *:
+    """
+    #include <fenv.h>
+    #define FASTGRAD_FLAGS (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)
+
+    /* The layout documented in numpy.ufunc._get_strided_loop. */
+    typedef int fastgrad_loop(void *context, char *const *data, npy_intp const *n, npy_intp const *strides, void *auxdata);
+    typedef struct {
+        fastgrad_loop *loop;
+        void *context;
+        void *auxdata;
+        npy_bool requires_pyapi;
+        npy_bool no_floatingpoint_errors;
+    } fastgrad_call_info;
+
+    /* 1: done, 0: a flag was raised, or the loop failed. */
+    static inline int fastgrad_run(fastgrad_call_info *info, char **data, npy_intp n, npy_intp *strides) {
+        if (fetestexcept(FASTGRAD_FLAGS)) feclearexcept(FASTGRAD_FLAGS);
+        if (info->loop(info->context, data, &n, strides, info->auxdata) < 0) {
+            PyErr_Clear();
+            return 0;
+        }
+        return info->no_floatingpoint_errors || !fetestexcept(FASTGRAD_FLAGS);
+    }
+    """
+    ctypedef struct fastgrad_call_info:
+        void *loop
+        void *context
+        cnp.npy_bool requires_pyapi
+    bint fastgrad_run(fastgrad_call_info *, char **, cnp.npy_intp, cnp.npy_intp *)
+
+cdef extern from "Python.h":
+    void *PyCapsule_GetPointer(object, const char *) except NULL
+    bint PyCapsule_IsValid(object, const char *)
+
+# Beyond this many elements NumPy's preparations no longer matter, and it releases the GIL for the loop.
+cdef enum:
+    LANE_SIZE = 4096
+
+cdef bint lane_enabled = os.environ.get("FASTGRAD_LANE", "1") != "0"
+# The capsules own what the loops point to: kept for ever, as the ufuncs are.
+cdef list lane_capsules = []
+
+
+cdef fastgrad_call_info *find_loop(object ufunc, object dtype):
+    """NumPy's inner loop of ufunc on arguments and answer all of dtype; NULL where there is none that will do."""
+    cdef fastgrad_call_info *info
+    try:
+        dtypes, capsule = ufunc._resolve_dtypes_and_context((dtype,) * ufunc.nin + (None,))
+        if any(d is not dtype for d in dtypes) or not PyCapsule_IsValid(capsule, "numpy_1.24_ufunc_call_info"):
+            return NULL
+        ufunc._get_strided_loop(capsule)
+    except (AttributeError, TypeError, ValueError):  # no such loop, or a NumPy that has no such functions
+        return NULL
+    info = <fastgrad_call_info *>PyCapsule_GetPointer(capsule, "numpy_1.24_ufunc_call_info")
+    if info.loop == NULL or info.requires_pyapi:
+        return NULL
+    lane_capsules.append(capsule)
+    return info
+
+
+cdef void open_lane(Primitive fun):
+    # Once per ufunc, at import.
+    if lane_enabled and fun.fun.nout == 1 and fun.fun.nin <= 2 and fun.fun.signature is None:
+        fun.double_loop = <void *>find_loop(fun.fun, np.dtype(np.float64))
+        fun.float_loop = <void *>find_loop(fun.fun, np.dtype(np.float32))
+        fun.complex_loop = <void *>find_loop(fun.fun, np.dtype(np.complex128))
+
+
+cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
+    # The loop for an array that is plain and small; NULL otherwise.
+    cdef int typenum
+    if (Py_TYPE(array) is not &PyArray_Type or not cnp.PyArray_IS_C_CONTIGUOUS(array)
+            or cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_SIZE(array) > LANE_SIZE or not cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):
+        return NULL
+    typenum = cnp.PyArray_TYPE(array)
+    if typenum == cnp.NPY_DOUBLE:
+        return <fastgrad_call_info *>fun.double_loop
+    if typenum == cnp.NPY_FLOAT:
+        return <fastgrad_call_info *>fun.float_loop
+    if typenum == cnp.NPY_CDOUBLE:
+        return <fastgrad_call_info *>fun.complex_loop
+    return NULL
+
+
+cdef inline object lane_array(fastgrad_call_info *loop, object like, char *x, cnp.npy_intp x_step, char *y,
+                              cnp.npy_intp y_step):
+    # The loop run over as many elements as `like` has, into a new array of its shape; None where NumPy must do it.
+    cdef char *data[3]
+    cdef cnp.npy_intp strides[3]
+    cdef int last = 1 if y == NULL else 2
+    ans = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(like), cnp.PyArray_DIMS(like), cnp.PyArray_TYPE(like), 0)
+    data[0], strides[0] = x, x_step
+    if y != NULL:
+        data[1], strides[1] = y, y_step
+    data[last], strides[last] = <char *>cnp.PyArray_DATA(ans), cnp.PyArray_ITEMSIZE(ans)
+    return ans if fastgrad_run(loop, data, cnp.PyArray_SIZE(like), strides) else None
+
+
+cdef inline object lane_scalar(fastgrad_call_info *loop, double x, double *y):
+    # The loop run on one or two doubles; None where NumPy must do it.
+    cdef char *data[3]
+    cdef cnp.npy_intp strides[3]
+    cdef double ans
+    data[0] = <char *>&x
+    data[1] = <char *>y if y != NULL else <char *>&ans
+    data[2] = <char *>&ans
+    strides[0] = strides[1] = strides[2] = sizeof(double)
+    return fastgrad_float64(ans) if fastgrad_run(loop, data, 1, strides) else None
+
+
+cdef inline object unary_op(Primitive fun, object x):
+    """fun on a plain value."""
+    cdef double a
+    cdef fastgrad_call_info *loop
+    cdef PyObject *args[2]
+    if fun.is_ufunc:
+        ans = None
+        if Py_TYPE(x) is &PyDoubleArrType_Type or Py_TYPE(x) is &PyFloat_Type:
+            if fun.double_loop != NULL:
+                as_double(x, &a)
+                ans = lane_scalar(<fastgrad_call_info *>fun.double_loop, a, NULL)
+        else:
+            loop = loop_for(fun, x)
+            if loop != NULL:
+                ans = lane_array(loop, x, <char *>cnp.PyArray_DATA(x), cnp.PyArray_ITEMSIZE(x), NULL, 0)
+        if ans is not None:
+            return ans
+    args[0] = NULL
+    args[1] = <PyObject *>x
+    return PyObject_Vectorcall(fun.fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+
+
+cdef inline object lane_binary(Primitive fun, object x, object y):
+    # None where NumPy must do it.
+    cdef fastgrad_call_info *loop
+    cdef double a, b, r
+    cdef int x_kind = as_double(x, &a), y_kind = as_double(y, &b)
+    if x_kind and y_kind:
+        if x_kind + y_kind < 3 and not (Py_TYPE(x) is &PyFloat_Type or Py_TYPE(y) is &PyFloat_Type):
+            return None
+        if fun.lane != LANE_NONE:
+            return fastgrad_float64(r) if scalar_op(fun.lane, a, b, &r) else None
+        return None if fun.double_loop == NULL else lane_scalar(<fastgrad_call_info *>fun.double_loop, a, &b)
+    if x_kind or y_kind:
+        array = y if x_kind else x
+        loop = loop_for(fun, array)
+        if loop == NULL or loop != <fastgrad_call_info *>fun.double_loop:
+            return None
+        if x_kind:
+            return lane_array(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(array), sizeof(double))
+        return lane_array(loop, array, <char *>cnp.PyArray_DATA(array), sizeof(double), <char *>&b, 0)
+    loop = loop_for(fun, x)
+    if loop == NULL or loop != loop_for(fun, y) or not cnp.PyArray_SAMESHAPE(x, y):
+        return None
+    return lane_array(loop, x, <char *>cnp.PyArray_DATA(x), cnp.PyArray_ITEMSIZE(x), <char *>cnp.PyArray_DATA(y),
+                      cnp.PyArray_ITEMSIZE(y))
+
+
+cdef inline object binary_op(Primitive fun, object x, object y):
+    """fun on two plain values."""
+    cdef PyObject *args[3]
+    if fun.is_ufunc:
+        ans = lane_binary(fun, x, y)
+        if ans is not None:
+            return ans
+    args[0] = NULL
+    args[1] = <PyObject *>x
+    args[2] = <PyObject *>y
+    return PyObject_Vectorcall(fun.fun, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+
+
+cdef inline object multiply_values(object x, object y):
+    """x * y, boxed or not."""
+    return p_multiply.call(x, y)
+
+
+cdef inline bint is_plain(object x):
+    # A value whose vector space is that of arrays for certain, boxed or not, so that `+` adds it.
+    cdef PyTypeObject *t
+    while Py_TYPE(x) is <PyTypeObject *>ArrayBox:
+        x = (<Box>x)._value
+    t = Py_TYPE(x)
+    return (t is &PyArray_Type or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyFloatArrType_Type
+            or t is &PyCDoubleArrType_Type or t is &PyComplex_Type)
+
+
+cdef object add_values(object x, object y):
+    """x + y in their vector space, as a new value."""
+    if is_plain(x) and is_plain(y):
+        return p_add.call(x, y)
+    return vspace(y).add(x, y)
+
+
+def lane_loops(Primitive fun):
+    """Say for which dtypes NumPy's inner loop was found: "d", "f", "D"."""
+    found = (("d", fun.double_loop != NULL), ("f", fun.float_loop != NULL), ("D", fun.complex_loop != NULL))
+    return "".join([code for code, there in found if there])
