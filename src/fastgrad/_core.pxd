@@ -62,6 +62,7 @@ cdef class Primitive:
     cdef void *complex_loop
 
     cdef object call(self, object x, object y)
+    cdef bint takes(self, object x)
     cdef object call1(self, object x)
     cdef object call2(self, object x, object y)
     cdef object call_tuple(self, tuple args, dict kwargs, bint defer)

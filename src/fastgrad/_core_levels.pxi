@@ -89,7 +89,7 @@ def trace(start_node, fun, x):
         end = fun(new_box(x, level, start_node))
         if is_box(end) and (<Box>end)._trace == level:
             return (<Box>end)._value, (<Box>end)._node
-        warnings.warn("Output seems independent of input.", stacklevel=2)
+        warnings.warn("Output seems independent of input.", stacklevel=3)
         return end, None
     finally:
         leave_level(level)

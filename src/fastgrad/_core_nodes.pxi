@@ -118,6 +118,12 @@ cdef inline object apply_small(Rule rule, object g, object ans, object x, object
         return g
     if rule.kind == RULE_NEGATE:
         return -g
+    if rule.kind == RULE_ZERO:
+        return zeros_of(x if rule.spaces & 2 else y)
+    if rule.spaces & 2 and not isinstance(x, VSpace):
+        x = vspace(x)
+    if rule.spaces & 4 and not isinstance(y, VSpace):
+        y = vspace(y)
     if rule.kind == RULE_KEPT:
         return multiply_values(g, ans if rule.keeps & 1 else x if rule.keeps & 2 else y)
     if rule.kind == RULE_OVER:
@@ -212,7 +218,7 @@ cdef class VJPNode(Node):
         cdef Rules rules = self.rules
         cdef Py_ssize_t i, n
         if self.form == FORM_UNARY:
-            put(out, 0, self.fit(0, apply_unary(self, rules.rule(0, "VJP"), g)))
+            put(out, 0, self.fit(0, apply_small(rules.rule(0, "VJP"), g, self.ans, self.arg0, None, 1)))
         elif self.form == FORM_BINARY:
             n = 0
             first = second = None
@@ -309,12 +315,6 @@ cdef inline void put(PyObject **out, Py_ssize_t i, object value):
 
 cdef object zeros_of(object value):
     return value.zeros() if isinstance(value, VSpace) else vspace(value).zeros()
-
-
-cdef inline object apply_unary(VJPNode node, Rule rule, object g):
-    if rule.kind == RULE_ZERO:
-        return zeros_of(node.arg0)
-    return apply_small(rule, g, node.ans, node.arg0, None, 1)
 
 
 cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict kwargs, tuple argnums,

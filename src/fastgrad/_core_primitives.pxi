@@ -167,6 +167,12 @@ cdef class Primitive:
             record.targets = (vspace(value),)
         return box_answer(ans, box._trace, record, self)
 
+    cdef bint takes(self, object x):
+        # May call2 take x as it is? A plain value; for all but ufuncs, also whatever is no list with boxes in it.
+        if is_simple(x):
+            return True
+        return not (self.is_ufunc or is_box(x) or (self.array_like and type(x) in (list, tuple)))
+
     cdef object call2(self, object x, object y):
         cdef Py_ssize_t level = -1
         cdef bint x_boxed = Py_TYPE(x) is <PyTypeObject *>ArrayBox
@@ -175,8 +181,8 @@ cdef class Primitive:
         cdef Box box
         cdef VJPNode record
         cdef Rule rule
-        cdef unsigned int keeps = 0
-        if self.never_traced or not (x_boxed or is_simple(x)) or not (y_boxed or is_simple(y)):
+        cdef unsigned int keeps = 0, spaces = 0
+        if self.never_traced or not (x_boxed or self.takes(x)) or not (y_boxed or self.takes(y)):
             return self.call_tuple((x, y), None, True)
         if x_boxed:
             level = (<Box>x)._trace
@@ -193,8 +199,7 @@ cdef class Primitive:
         yv = (<Box>y)._value if y_boxed else y
         if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
             return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(self, xv, yv)
-        if (Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
-                or not rules.broadcasts):
+        if Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL:
             return self.call_traced((x, y), None)
         if is_box(xv) or is_box(yv):
             ans = self.call2(xv, yv)
@@ -204,21 +209,29 @@ cdef class Primitive:
         record.form = FORM_BINARY
         record.rules = rules
         if x_boxed:
-            keeps = rules.rule(0, "VJP").keeps
+            rule = rules.rule(0, "VJP")
+            keeps, spaces = rule.keeps, rule.spaces
             record.parent0 = (<Box>x)._node
         if y_boxed:
-            keeps |= rules.rule(1, "VJP").keeps
+            rule = rules.rule(1, "VJP")
+            keeps |= rule.keeps
+            spaces |= rule.spaces
             record.parent1 = (<Box>y)._node
         if keeps & 1:
             record.ans = ans
         if keeps & 2:
             record.arg0 = xv
+        elif spaces & 2:
+            record.arg0 = vspace(xv)
         if keeps & 4:
             record.arg1 = yv
-        x_boxed = x_boxed and not same_space(xv, ans)
-        y_boxed = y_boxed and not same_space(yv, ans)
-        if x_boxed or y_boxed:
-            record.targets = (vspace(xv) if x_boxed else None, vspace(yv) if y_boxed else None)
+        elif spaces & 4:
+            record.arg1 = vspace(yv)
+        if rules.broadcasts:
+            x_boxed = x_boxed and not same_space(xv, ans)
+            y_boxed = y_boxed and not same_space(yv, ans)
+            if x_boxed or y_boxed:
+                record.targets = (vspace(xv) if x_boxed else None, vspace(yv) if y_boxed else None)
         return box_answer(ans, level, record, self)
 
     cdef object call_tuple(self, tuple args, dict kwargs, bint defer):

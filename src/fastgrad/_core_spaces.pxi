@@ -84,14 +84,20 @@ cdef class ArrayVSpace(VSpace):
 
     cdef public tuple shape
     cdef public object dtype
+    # The order the value's elements had in memory, for what depends on it: "C", "F", or "K" for neither.
+    cdef readonly str layout
 
     def __init__(self, value):
         cdef PyTypeObject *t = Py_TYPE(value)
         if t is &PyDoubleArrType_Type or t is &PyFloat_Type:
-            self.shape, self.dtype = (), double_dtype
+            self.shape, self.dtype, self.layout = (), double_dtype, "C"
         else:
             array = value if t is &PyArray_Type else np.asarray(value)
             self.shape, self.dtype = array.shape, array.dtype
+            if cnp.PyArray_IS_C_CONTIGUOUS(array):
+                self.layout = "C"
+            else:
+                self.layout = "F" if cnp.PyArray_IS_F_CONTIGUOUS(array) else "K"
 
     @property
     def size(self):

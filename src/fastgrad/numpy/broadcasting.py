@@ -1,5 +1,7 @@
 """Fitting cotangents and tangents to the shapes and dtypes of broadcasting: the transpose of broadcasting is a sum."""
 
+import operator
+
 import numpy as onp
 
 from fastgrad._core import ArrayVSpace, bind_broadcasting
@@ -14,7 +16,8 @@ def is_complex(x):
 
 def dtype_of(x):
     """Give the dtype of a value, boxed or not."""
-    return onp.asarray(getval(x)).dtype
+    plain = getval(x)
+    return plain.dtype if isinstance(plain, onp.ndarray | onp.generic) else onp.asarray(plain).dtype
 
 
 def fit(g, space):
@@ -47,15 +50,16 @@ def fit(g, space):
 
 def fit_dtype(g, space):
     """Bring a cotangent to the dtype of a vector space of inexact numbers, dropping an imaginary part it does not have."""
-    if is_complex(g) and not space.iscomplex:
+    have = dtype_of(g)
+    if have == space.dtype:
+        return g
+    if have.kind == "c" and not space.iscomplex:
         g = anp.real(g)
-    if space.dtype.kind in "fc" and dtype_of(g) != space.dtype:
-        return anp._astype(g, space.dtype)
-    return g
+    return anp._astype(g, space.dtype) if space.dtype.kind in "fc" and dtype_of(g) != space.dtype else g
 
 
 def broadcast(x, target):
-    """Bring a tangent to the shape of ``target``, complex where ``target`` is.
+    """Bring a tangent to the shape and dtype of ``target``.
 
     Parameters
     ----------
@@ -66,9 +70,9 @@ def broadcast(x, target):
     """
     if anp.shape(x) != anp.shape(target):
         x = anp.broadcast_to(x, anp.shape(target))
-    if is_complex(target) and not is_complex(x):
-        x = x + 0j
-    return x
+    have, dtype = dtype_of(x), dtype_of(target)
+    # Never narrowed: a tangent may be given in more precision than the value has.
+    return anp._astype(x, dtype) if have != dtype and onp.promote_types(have, dtype) == dtype else x
 
 
 def unbroadcast(x, target_meta, broadcast_idx=0):
@@ -116,7 +120,7 @@ def normalize_axes(axis, ndim):
     """Give axes as a tuple of non-negative ints; all of them for None."""
     if axis is None:
         return tuple(range(ndim))
-    return onp.lib.array_utils.normalize_axis_tuple(axis, ndim)
+    return tuple(operator.index(i) % ndim for i in (axis if isinstance(axis, tuple | list) else (axis,)))
 
 
 def expand_reduced(g, shape, axis, keepdims):

@@ -153,10 +153,8 @@ def stack(arrays, axis=0, **kwargs):
     arrays = _arrays(arrays)
     if not arrays:
         raise ValueError("need at least one array to stack")
-    shapes = {shape(a) for a in arrays}
-    if len(shapes) != 1:
+    if len({shape(a) for a in arrays}) != 1:
         raise ValueError("all input arrays must have the same shape")
-    axis = _np.lib.array_utils.normalize_axis_index(axis, len(shapes.pop()) + 1)
     return concatenate([expand_dims(a, axis) for a in arrays], axis, **kwargs)
 
 

@@ -92,7 +92,7 @@ def_direct(
 
 def _angle_factor(x, deg):
     """Give the derivative of the angle of x in the pairing: -i conj(x) / |x|^2, which is -i / x."""
-    factor = -1j / x if is_complex(x) else anp.zeros(anp.shape(x))
+    factor = -1j / x if is_complex(x) else anp.zeros_like(x)
     return factor * (180 / PI) if deg else factor
 
 
@@ -126,6 +126,8 @@ def _power_base(_ans, x, y):
 
 
 def _power_exponent(ans, x, _y):
+    if type(x) in (int, float):
+        return ans * (float(onp.log(x)) if x else 0.0)  # a Python float, which leaves float32 what it is
     return ans * anp.log(replace_zero(x, 1.0))
 
 

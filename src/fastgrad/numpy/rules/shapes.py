@@ -22,9 +22,15 @@ def _ordered_back(position):
 
     def rule(g, _ans, vs_x, *args, **kwargs):
         order = kwargs.get("order", args[position - 1] if len(args) >= position else "C")
-        if order not in ("C", "F"):
-            raise NotImplementedError(f"the derivative needs a definite order of elements, 'C' or 'F', not {order!r}")
-        return anp.reshape(g, vs_x.shape, order=order)
+        if order == "A":
+            order = "F" if vs_x.layout == "F" else "C"
+        elif order == "K":
+            order = vs_x.layout
+        if order == "K":
+            raise NotImplementedError(
+                "the derivative of ravel with order='K' needs an array that is contiguous; give order='C' or 'F'"
+            )
+        return anp.reshape(g, vs_x.shape, order=order or "C")
 
     return rule
 
@@ -193,5 +199,5 @@ def_direct(anp.diagonal, vjps=(_diagonal_back,), jvps=("same",))
 def_direct(anp.make_diagonal, vjps=(_make_diagonal_back,), jvps=("same",))
 def_direct(anp.trace, vjps=(_trace_back,), jvps=("same",))
 def_direct(anp.diag, vjps=(_diag_back,), jvps=("same",))
-def_direct(anp.tril, vjps=(lambda g, _ans, _m, k=0: anp.tril(g, k),), jvps=("same",))
-def_direct(anp.triu, vjps=(lambda g, _ans, _m, k=0: anp.triu(g, k),), jvps=("same",))
+def_direct(anp.tril, vjps=(lambda g, _ans, vs_m, k=0: fit(anp.tril(g, k), vs_m),), jvps=("same",))
+def_direct(anp.triu, vjps=(lambda g, _ans, vs_m, k=0: fit(anp.triu(g, k), vs_m),), jvps=("same",))
