@@ -407,10 +407,13 @@ def test_checkpoint_keeps_value_gradient_and_second_order():
     assert checked(0.5, 2.0) == block(0.5, 2.0)
     assert grad(checked, (0, 1))(0.5, 2.0) == pytest.approx((4 * onp.cos(0.5), 4 * onp.sin(0.5)))
     assert grad(grad(checked))(0.5, 2.0) == pytest.approx(-4 * onp.sin(0.5))
-    onp.testing.assert_allclose(hessian(lambda v: checked(v[0], v[1]))(onp.array([0.5, 2.0])), [
-        [-4 * onp.sin(0.5), 4 * onp.cos(0.5)],
-        [4 * onp.cos(0.5), 2 * onp.sin(0.5)],
-    ])
+    onp.testing.assert_allclose(
+        hessian(lambda v: checked(v[0], v[1]))(onp.array([0.5, 2.0])),
+        [
+            [-4 * onp.sin(0.5), 4 * onp.cos(0.5)],
+            [4 * onp.cos(0.5), 2 * onp.sin(0.5)],
+        ],
+    )
     calls.clear()
     grad(checked)(0.5, 2.0)
     assert len(calls) == 2

@@ -94,8 +94,8 @@ cdef enum:
     FORM_RELEASED  # its pullback has run in a pass that uses the graph once
 
 # The same, for the Python modules that make rules.
-rule_kinds = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over": RULE_OVER, "identity": RULE_IDENTITY, "negate": RULE_NEGATE,
-              "zero": RULE_ZERO, "same": RULE_SAME}
+rule_kinds = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over": RULE_OVER,
+              "identity": RULE_IDENTITY, "negate": RULE_NEGATE, "zero": RULE_ZERO, "same": RULE_SAME}
 forms = {"direct": FORM_CALL, "whole": FORM_WHOLE, "staged": FORM_STAGED, "staged whole": FORM_STAGED_WHOLE}
 
 cdef enum:

@@ -114,7 +114,7 @@ cdef object box_answer(object ans, Py_ssize_t trace, object node, Primitive fun)
     except TypeError as error:
         if type(ans) in box_makers:
             raise
-        raise TypeError(f"{fun.__name__} of a traced value gave a {type(ans)}, which can't be traced: {error}") from None
+        raise TypeError(f"{fun.__name__} of a traced value gave {type(ans)}, which can't be traced: {error}") from None
 
 
 def find_top_boxed_args(args):

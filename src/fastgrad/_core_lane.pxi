@@ -1,8 +1,8 @@
 # The ufunc lane: NumPy's own inner loops, called without NumPy's preparations, for small plain arrays and scalars.
 #
-# A loop is the very function NumPy would call, so results are the same bit for bit. Where a floating-point flag is raised
-# the result is dropped and the ufunc called the normal way, so that np.errstate and the warnings are NumPy's. Where NumPy's
-# capsule is not the one known here, or FASTGRAD_LANE=0, no loop is found and everything goes the normal way.
+# A loop is the very function NumPy would call, so results are the same bit for bit. Where a floating-point flag is
+# raised the result is dropped and the ufunc called the normal way, so that np.errstate and the warnings are NumPy's.
+# Where NumPy's capsule is not the one known here, or FASTGRAD_LANE=0, no loop is found and all goes the normal way.
 
 cdef extern from *:
     """
@@ -10,7 +10,7 @@ cdef extern from *:
     #define FASTGRAD_FLAGS (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)
 
     /* The layout documented in numpy.ufunc._get_strided_loop. */
-    typedef int fastgrad_loop(void *context, char *const *data, npy_intp const *n, npy_intp const *strides, void *auxdata);
+    typedef int fastgrad_loop(void *, char *const *data, npy_intp const *n, npy_intp const *strides, void *auxdata);
     typedef struct {
         fastgrad_loop *loop;
         void *context;
@@ -76,8 +76,9 @@ cdef void open_lane(Primitive fun):
 cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
     # The loop for an array that is plain and small; NULL otherwise.
     cdef int typenum
-    if (Py_TYPE(array) is not &PyArray_Type or not cnp.PyArray_IS_C_CONTIGUOUS(array)
-            or cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_SIZE(array) > LANE_SIZE or not cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):
+    if Py_TYPE(array) is not &PyArray_Type or cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_SIZE(array) > LANE_SIZE:
+        return NULL
+    if not (cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):
         return NULL
     typenum = cnp.PyArray_TYPE(array)
     if typenum == cnp.NPY_DOUBLE:

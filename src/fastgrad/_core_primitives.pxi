@@ -44,8 +44,8 @@ def missing_rule(fun, str mode, argnum):
     """Make the error for a rule that nobody has defined."""
     define = "defvjp" if mode == "VJP" else "defjvp"
     return NotImplementedError(
-        f"{mode} of {getattr(fun, '__name__', fun)} wrt argnum {argnum}{parameter_name(fun, argnum)} not defined; define "
-        f"it with fastgrad.extend.{define}, or take a plain value first with fastgrad.tracer.getval"
+        f"{mode} of {getattr(fun, '__name__', fun)} wrt argnum {argnum}{parameter_name(fun, argnum)} not defined; "
+        f"define it with fastgrad.extend.{define}, or take a plain value first with fastgrad.tracer.getval"
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import MutableMapping
 from fastgrad._core import Rules
 from fastgrad._rules import registered, set_staged_vjp, set_whole_jvp
 
+
 class _RuleView(MutableMapping):
     """Primitive -> function that applies its rule; a snapshot, which may be put back later."""
 

@@ -34,7 +34,7 @@ isinstance = notrace_primitive(isinstance_)
 type = notrace_primitive(type_)
 
 
-# ------------------------------------------------------------------------------------------------------------- primitives
+# ----------------------------------------------------------------------------------------------------------- primitives
 
 
 @primitive
@@ -132,7 +132,7 @@ def_whole(sequence_extend_right, _extend_right_vjp, _extend_jvp(sequence_extend_
 def_whole(sequence_extend_left, _extend_left_vjp, _extend_jvp(sequence_extend_left))
 
 
-# ------------------------------------------------------------------------------------------------------------------ boxes
+# ---------------------------------------------------------------------------------------------------------------- boxes
 
 
 class SequenceBox(Box):
@@ -209,7 +209,7 @@ SequenceBox.register(list_)
 DictBox.register(dict_)
 
 
-# ---------------------------------------------------------------------------------------------------------- vector spaces
+# -------------------------------------------------------------------------------------------------------- vector spaces
 
 
 class ContainerVSpace(VSpace):
@@ -321,7 +321,7 @@ TupleVSpace.register(tuple_)
 DictVSpace.register(dict_)
 
 
-# ----------------------------------------------------------------------------------- list, tuple and dict of traced values
+# -------------------------------------------------------------------------------- list, tuple and dict of traced values
 
 
 class _TracedType(type_):

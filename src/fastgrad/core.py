@@ -13,7 +13,7 @@ from fastgrad._backward import (
     sum_outgrads,
 )
 from fastgrad._core import JVPNode, SparseObject, VJPNode, VSpace, missing_rule, vspace
-from fastgrad._rules import def_direct, set_staged_vjp, set_whole_jvp
+from fastgrad._rules import def_direct, set_staged_vjp
 from fastgrad.tracer import Box, Node, getval, isbox, primitive, trace
 from fastgrad.util import subval, toposort
 
@@ -55,7 +55,7 @@ primitive_vjps = _registries.PrimitiveVJPs()
 primitive_jvps = _registries.PrimitiveJVPs()
 
 
-# ---------------------------------------------------------------------------------------------------------- reverse mode
+# --------------------------------------------------------------------------------------------------------- reverse mode
 
 
 def _check_rules(fun, mode, rules, names=()):
@@ -126,7 +126,7 @@ def defvjp(fun, *vjpmakers, **kwargs):
     defvjp_argnum(fun, stage)
 
 
-# ---------------------------------------------------------------------------------------------------------- forward mode
+# --------------------------------------------------------------------------------------------------------- forward mode
 
 
 def defjvp_argnums(fun, jvpmaker):
@@ -137,8 +137,8 @@ def defjvp_argnums(fun, jvpmaker):
     fun : Primitive
         What the rule is for.
     jvpmaker : callable
-        ``jvpmaker(argnums, gs, ans, args, kwargs)`` -> tangent of the answer, given the tangents ``gs`` of the arguments
-        at ``argnums``.
+        ``jvpmaker(argnums, gs, ans, args, kwargs)`` -> tangent of the answer, given the tangents ``gs`` of the
+        arguments at ``argnums``.
     """
     primitive_jvps[fun] = jvpmaker
 
@@ -202,7 +202,7 @@ def def_linear(fun):
     defjvp_argnum(fun, lambda argnum, g, ans, args, kwargs: fun(*subval(args, argnum, g), **kwargs))
 
 
-# --------------------------------------------------------------------------------------------------------- vector spaces
+# -------------------------------------------------------------------------------------------------------- vector spaces
 
 
 def identity_vjp(argnums, *args):
@@ -266,7 +266,7 @@ _covector_rule = (None, lambda g, _ans, space, _x: space.covector(g))
 def_direct(VSpace.covector, vjps=_covector_rule, jvps=_covector_rule)
 
 
-# ------------------------------------------------------------------------------------------------------ sparse cotangents
+# ---------------------------------------------------------------------------------------------------- sparse cotangents
 
 
 class SparseBox(Box):

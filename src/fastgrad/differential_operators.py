@@ -2,7 +2,6 @@
 
 import inspect
 import warnings
-from collections import OrderedDict
 
 import fastgrad.numpy as np
 from fastgrad._backward import pull_once

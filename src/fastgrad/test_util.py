@@ -2,12 +2,18 @@
 
 from itertools import product
 
-import numpy as np
-
 from fastgrad.core import make_jvp, make_vjp, vspace
 from fastgrad.wrap_util import get_name, unary_to_nary
 
-__all__ = ["check_equivalent", "check_grads", "check_jvp", "check_vjp", "combo_check", "make_numerical_jvp", "scalar_close"]
+__all__ = [
+    "check_equivalent",
+    "check_grads",
+    "check_jvp",
+    "check_vjp",
+    "combo_check",
+    "make_numerical_jvp",
+    "scalar_close",
+]
 
 TOL = 1e-6
 RTOL = 1e-6

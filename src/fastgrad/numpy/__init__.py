@@ -1,10 +1,7 @@
 """NumPy, differentiable: every name of ``numpy``, with its functions as primitives."""
 
-from fastgrad.numpy import numpy_wrapper
 from fastgrad.numpy.numpy_wrapper import *  # noqa: F403
 
 from fastgrad.numpy import numpy_boxes, numpy_vspaces, rules  # isort: skip  # noqa: F401
 from fastgrad.numpy import numpy_jvps, numpy_vjps  # isort: skip  # noqa: F401
 from fastgrad.numpy import fft, linalg, random  # isort: skip  # noqa: F401
-
-globals().update(numpy_wrapper.public_names())

@@ -1,5 +1,6 @@
 """Fitting cotangents and tangents to the shapes and dtypes of broadcasting: the transpose of broadcasting is a sum."""
 
+import math
 import operator
 
 import numpy as onp
@@ -49,13 +50,21 @@ def fit(g, space):
 
 
 def fit_dtype(g, space):
-    """Bring a cotangent to the dtype of a vector space of inexact numbers, dropping an imaginary part it does not have."""
+    """Bring a cotangent to the dtype of a vector space, dropping an imaginary part that has no place there."""
     have = dtype_of(g)
     if have == space.dtype:
         return g
     if have.kind == "c" and not space.iscomplex:
         g = anp.real(g)
     return anp._astype(g, space.dtype) if space.dtype.kind in "fc" and dtype_of(g) != space.dtype else g
+
+
+def all_tangents(argnums, gs, args, first=0):
+    """Give a tangent for each of ``args[first:]``, an array of zeros for those that are not traced."""
+    given = dict(zip(argnums, gs, strict=True))
+    return [
+        given[i] if i in given else onp.zeros(anp.shape(args[i]), dtype_of(args[i])) for i in range(first, len(args))
+    ]
 
 
 def broadcast(x, target):
@@ -123,47 +132,43 @@ def normalize_axes(axis, ndim):
     return tuple(operator.index(i) % ndim for i in (axis if isinstance(axis, tuple | list) else (axis,)))
 
 
-def expand_reduced(g, shape, axis, keepdims):
-    """Broadcast the cotangent or value of a reduction back over the axes that were reduced.
-
-    Parameters
-    ----------
-    g : array_like
-        Of the reduction's output shape.
-    shape : tuple of int
-        Shape of the reduction's input.
-    axis, keepdims
-        As they were given to the reduction.
-    """
-    return anp.broadcast_to(keep_reduced(g, shape, axis, keepdims), shape)
+def kept_shape(shape, axis):
+    """Give the shape of a reduction that keeps the reduced axes with length 1."""
+    if axis is None:
+        return (1,) * len(shape)
+    if not shape:
+        return ()
+    axes = (axis % len(shape),) if type(axis) is int else normalize_axes(axis, len(shape))
+    return tuple([1 if i in axes else n for i, n in enumerate(shape)])
 
 
-def keep_reduced(g, shape, axis, keepdims):
-    """Put back the axes of length 1 that a reduction without ``keepdims`` dropped."""
-    if keepdims is True or axis is None and not shape:
+def keep_reduced(g, shape, axis):
+    """Put back the axes that a reduction of an array of this shape dropped, so that ``g`` broadcasts to it."""
+    if axis is None:
         return g
-    axes = normalize_axes(axis, len(shape))
-    return anp.reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
+    kept = kept_shape(shape, axis)
+    return g if anp.shape(g) == kept else anp.reshape(g, kept)
 
 
 def repeat_to_match_shape(g, shape, dtype, axis, keepdims):
     """Broadcast a reduced array over the reduced axes, and say how many elements each of its elements stands for."""
     if shape == ():
         return g, 1
-    n = onp.prod([shape[i] for i in normalize_axes(axis, len(shape))], dtype=int)
-    return expand_reduced(g, shape, axis, keepdims), int(n)
+    n = math.prod(shape) // max(math.prod(kept_shape(shape, axis)), 1)
+    return anp.broadcast_to(keep_reduced(g, shape, axis), shape), n
 
 
 bind_broadcasting(fit, broadcast)
 
 __all__ = [
+    "all_tangents",
     "broadcast",
     "dtype_of",
-    "expand_reduced",
     "fit",
     "fit_dtype",
     "is_complex",
     "keep_reduced",
+    "kept_shape",
     "match_complex",
     "normalize_axes",
     "repeat_to_match_shape",

@@ -17,14 +17,14 @@ for _type in linalg_results:
 
 bind_operators(vars(anp), anp.getitem)
 
+
+def _plain_attribute(name):
+    """Make the property of a fact about the value, which is not traced."""
+    return property(lambda self: getattr(np.asarray(getval(self)), name), doc=f"The {name} of the value, not traced.")
+
+
 for _name in ("shape", "ndim", "size", "dtype"):
-    setattr(
-        ArrayBox,
-        _name,
-        property(
-            lambda self, _name=_name: getattr(np.asarray(getval(self)), _name), doc=f"The {_name} of the value; not traced."
-        ),
-    )
+    setattr(ArrayBox, _name, _plain_attribute(_name))
 ArrayBox.T = property(lambda self: anp.transpose(self), doc="The array with its axes reversed.")
 ArrayBox.real = property(lambda self: anp.real(self), doc="The real part.")
 ArrayBox.imag = property(lambda self: anp.imag(self), doc="The imaginary part.")
@@ -40,7 +40,6 @@ def _astype(self, *args, **kwargs):
 ArrayBox.astype = _astype
 ArrayBox.flatten = anp.ravel
 ArrayBox.conj = ArrayBox.conjugate = anp.conj
-
 
 
 def _reshape(self, *shape, order="C"):
@@ -62,8 +61,8 @@ ArrayBox.reshape, ArrayBox.transpose, ArrayBox.compress = _reshape, _transpose, 
 
 # Methods of an array that are functions of NumPy with the same name and arguments.
 METHODS = (
-    "all any argmax argmin argpartition argsort nonzero searchsorted round clip copy cumprod cumsum diagonal dot max mean "
-    "min prod ptp ravel repeat squeeze std sum swapaxes take trace var"
+    "all any argmax argmin argpartition argsort nonzero searchsorted round clip copy cumprod cumsum diagonal dot max "
+    "mean min prod ptp ravel repeat squeeze std sum swapaxes take trace var"
 ).split()
 for _name in METHODS:
     setattr(ArrayBox, _name, getattr(anp, _name))

@@ -217,7 +217,7 @@ def _join(nested, axis, rank):
     return concatenate([_join(item, axis + 1, rank) for item in nested], axis)
 
 
-# ------------------------------------------------------------------------------------- functions made of other primitives
+# ----------------------------------------------------------------------------------- functions made of other primitives
 
 
 _original_where = primitive(_np.where)

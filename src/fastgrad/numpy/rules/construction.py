@@ -1,11 +1,9 @@
 """Building arrays from traced values, and casting them."""
 
-import numpy as onp
-
 from fastgrad._rules import def_direct, def_whole
 from fastgrad.core import vspace
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import dtype_of, fit, fit_dtype
+from fastgrad.numpy.broadcasting import all_tangents, fit, fit_dtype
 
 
 def _from_args_vjp(argnums, g, _ans, vs_args, kwargs):
@@ -17,9 +15,7 @@ def _from_args_vjp(argnums, g, _ans, vs_args, kwargs):
 
 
 def _from_args_jvp(argnums, gs, _ans, args, kwargs):
-    tangents = dict(zip(argnums, gs, strict=True))
-    values = [tangents[i] if i in tangents else onp.zeros(anp.shape(args[i]), dtype_of(args[i])) for i in range(2, len(args))]
-    return anp.array_from_args(args[0], args[1], *values)
+    return anp.array_from_args(args[0], args[1], *all_tangents(argnums, gs, args, 2))
 
 
 def_whole(anp.array_from_args, _from_args_vjp, _from_args_jvp)

@@ -10,7 +10,7 @@ from fastgrad.tracer import getval
 PI = onp.pi
 LOG2, LOG10 = float(onp.log(2.0)), float(onp.log(10.0))
 
-# ------------------------------------------------------------------------------------------------------------ one argument
+# --------------------------------------------------------------------------------------------------------- one argument
 
 def_elementwise(anp.negative, "negate")
 def_elementwise(anp.positive, "identity")
@@ -64,7 +64,7 @@ def _sinc_deriv(_ans, x):
 def_elementwise(anp.sinc, _sinc_deriv)
 
 
-# ------------------------------------------------- complex numbers: cotangents pair with tangents by Re sum(g * v), not conj
+# -------------------------------------------- complex numbers: cotangents pair with tangents by Re sum(g * v), not conj
 
 
 def _phase(x):
@@ -77,9 +77,7 @@ def_direct(
     vjps=(lambda g, _ans, x: g * (_phase(x) if is_complex(x) else anp.sign(x)),),
     jvps=(lambda g, _ans, x: anp.real(g * _phase(x)) if is_complex(x) else g * anp.sign(x),),
 )
-def_direct(
-    anp.fabs, vjps=(lambda g, _ans, x: g * anp.sign(x),), jvps=(lambda g, _ans, x: g * anp.sign(x),)
-)
+def_direct(anp.fabs, vjps=(lambda g, _ans, x: g * anp.sign(x),), jvps=(lambda g, _ans, x: g * anp.sign(x),))
 def_direct(anp.conjugate, vjps=(lambda g, _ans, _x: anp.conj(g),), jvps=("same",))
 def_direct(anp.real, vjps=(lambda g, _ans, vs_x: g + 0j if vs_x.iscomplex else g,), jvps=("same",))
 def_direct(anp.imag, vjps=(lambda g, _ans, vs_x: -1j * g if vs_x.iscomplex else 0 * g,), jvps=("same",))
@@ -109,7 +107,7 @@ def _where_finite(g, _ans, x, *args, **kwargs):
 
 def_direct(anp.nan_to_num, vjps=(_where_finite,), jvps=(_where_finite,))
 
-# ----------------------------------------------------------------------------------------------------------- two arguments
+# -------------------------------------------------------------------------------------------------------- two arguments
 
 def_elementwise(anp.add, "identity", "identity")
 def_elementwise(anp.subtract, "identity", "negate")
@@ -137,9 +135,7 @@ def_elementwise(anp.float_power, _power_base, _power_exponent)
 def_elementwise(anp.remainder, "identity", lambda _ans, x, y: -anp.floor(x / y))
 def_elementwise(anp.fmod, "identity", lambda _ans, x, y: -anp.trunc(x / y))
 def_elementwise(anp.copysign, lambda ans, x, _y: anp.sign(ans) * anp.sign(x), None)
-def_elementwise(
-    anp.hypot, lambda ans, x, _y: x / replace_zero(ans, 1.0), lambda ans, _x, y: y / replace_zero(ans, 1.0)
-)
+def_elementwise(anp.hypot, lambda ans, x, _y: x / replace_zero(ans, 1.0), lambda ans, _x, y: y / replace_zero(ans, 1.0))
 def_elementwise(anp.arctan2, lambda _ans, y, x: x / (x * x + y * y), lambda _ans, y, x: -y / (x * x + y * y))
 def_elementwise(anp.logaddexp, lambda ans, x, _y: anp.exp(x - ans), lambda ans, _x, y: anp.exp(y - ans))
 def_elementwise(anp.logaddexp2, lambda ans, x, _y: anp.exp2(x - ans), lambda ans, _x, y: anp.exp2(y - ans))

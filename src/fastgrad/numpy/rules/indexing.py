@@ -13,8 +13,9 @@ from fastgrad.tracer import primitive
 def _is_basic(index):
     """Say whether an index gives a view, so that no element is met twice."""
     items = index if type(index) is tuple else (index,)
-    return all(item is None or item is Ellipsis or isinstance(item, slice | int | onp.integer) for item in items) and not (
-        any(isinstance(item, bool) for item in items)
+    return all(
+        item is None or item is Ellipsis or (isinstance(item, slice | int | onp.integer) and not isinstance(item, bool))
+        for item in items
     )
 
 

@@ -5,7 +5,7 @@ import numpy as onp
 from fastgrad._core import VSpace
 from fastgrad._rules import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import dtype_of, fit_dtype
+from fastgrad.numpy.broadcasting import all_tangents, fit_dtype
 
 
 def _concatenate_vjp(argnums, g, _ans, vs_args, kwargs):
@@ -13,15 +13,11 @@ def _concatenate_vjp(argnums, g, _ans, vs_args, kwargs):
     shapes = [x.shape if isinstance(x, VSpace) else anp.shape(x) for x in vs_args[1:]]
     ends = onp.cumsum([shape[axis] for shape in shapes])
     before = (slice(None),) * (axis % len(shapes[0]))
-    return [
-        fit_dtype(g[(*before, slice(ends[i - 1] - shapes[i - 1][axis], ends[i - 1]))], vs_args[i]) for i in argnums
-    ]
+    return [fit_dtype(g[(*before, slice(ends[i - 1] - shapes[i - 1][axis], ends[i - 1]))], vs_args[i]) for i in argnums]
 
 
 def _concatenate_jvp(argnums, gs, _ans, args, kwargs):
-    tangents = dict(zip(argnums, gs, strict=True))
-    zeros = (onp.zeros(anp.shape(x), dtype_of(x)) for x in args[1:])
-    return anp.concatenate_args(args[0], *[tangents.get(i, zero) for i, zero in enumerate(zeros, 1)])
+    return anp.concatenate_args(args[0], *all_tangents(argnums, gs, args, 1))
 
 
 def_whole(anp.concatenate_args, _concatenate_vjp, _concatenate_jvp)

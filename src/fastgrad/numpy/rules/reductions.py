@@ -12,7 +12,7 @@ import numpy as onp
 from fastgrad._rules import def_direct
 from fastgrad.core import VSpace, vspace
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import fit_dtype, is_complex, normalize_axes
+from fastgrad.numpy.broadcasting import fit_dtype, is_complex, keep_reduced, kept_shape, normalize_axes
 from fastgrad.tracer import getval, primitive
 
 # What NumPy passes for a keyword that was not given.
@@ -29,24 +29,6 @@ def _refuse(name, **keywords):
             raise NotImplementedError(f"{name} of a traced value has no derivative with {keyword!r} given; {hint}")
 
 
-def _kept_shape(shape, axis):
-    """Give the shape of a reduction that keeps the reduced axes with length 1."""
-    if axis is None:
-        return (1,) * len(shape)
-    if not shape:
-        return ()
-    axes = (axis % len(shape),) if type(axis) is int else normalize_axes(axis, len(shape))
-    return tuple([1 if i in axes else n for i, n in enumerate(shape)])
-
-
-def _keep(g, shape, axis):
-    """Put back the axes that a reduction of an array of this shape dropped, so that ``g`` broadcasts to it."""
-    if axis is None:
-        return g
-    kept = _kept_shape(shape, axis)
-    return g if anp.shape(g) == kept else anp.reshape(g, kept)
-
-
 def _mask(where, shape):
     """Give the keyword ``where`` as an array of this shape, None if it was not given."""
     if where is _NOT_GIVEN or where is True:
@@ -58,7 +40,7 @@ def _count(shape, axis, mask):
     """Give how many elements each result of a reduction is made of; an array, with axes kept, if there is a mask."""
     if mask is not None:
         return onp.sum(mask, axis=axis, keepdims=True)
-    return math.prod(shape) // max(math.prod(_kept_shape(shape, axis)), 1)
+    return math.prod(shape) // max(math.prod(kept_shape(shape, axis)), 1)
 
 
 def _as_dtype(g, like):
@@ -82,7 +64,7 @@ def repeat_reduced(g, space, axis=None):
         The axes that were summed.
     """
     result = onp.empty(space.shape, space.dtype)
-    result[...] = g if axis is None else onp.asarray(g).reshape(_kept_shape(space.shape, axis))
+    result[...] = g if axis is None else onp.asarray(g).reshape(kept_shape(space.shape, axis))
     return result
 
 
@@ -96,7 +78,7 @@ def_direct(repeat_reduced, vjps=(_repeat_reduced_back,), jvps=("same",))
 def _spread(g, space, axis, mask=None):
     """Pull the cotangent of a sum back."""
     if mask is not None:
-        return _as_dtype(anp.where(mask, _keep(g, space.shape, axis), 0), space)
+        return _as_dtype(anp.where(mask, keep_reduced(g, space.shape, axis), 0), space)
     if not space.shape:
         return _as_dtype(g, space)
     if type(g) is not onp.float64 and not space.iscomplex and is_complex(g):
@@ -123,12 +105,12 @@ def _def_partials(fun, partials):
 
     def vjp(g, ans, a, *args, **kwargs):
         shape, axis = anp.shape(a), axis_of(args, kwargs)
-        weights = partials(_keep(ans, shape, axis), a, *args, **kwargs)
-        return _as_dtype(_keep(g, shape, axis) * weights, a)
+        weights = partials(keep_reduced(ans, shape, axis), a, *args, **kwargs)
+        return _as_dtype(keep_reduced(g, shape, axis) * weights, a)
 
     def jvp(g, ans, a, *args, **kwargs):
         axis = axis_of(args, kwargs)
-        tangent = anp.sum(g * partials(_keep(ans, anp.shape(a), axis), a, *args, **kwargs), axis=axis)
+        tangent = anp.sum(g * partials(keep_reduced(ans, anp.shape(a), axis), a, *args, **kwargs), axis=axis)
         if anp.shape(tangent) != anp.shape(ans):
             tangent = anp.reshape(tangent, anp.shape(ans))
         return _as_dtype(tangent, ans)
@@ -171,7 +153,7 @@ def _mean_back(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, w
     n = _count(vs_a.shape, axis, mask)
     if mask is None:
         return _spread(g / n if n > 1 else g, vs_a, axis)
-    return _spread(_keep(g, vs_a.shape, axis) / onp.maximum(n, 1), vs_a, axis, mask)
+    return _spread(keep_reduced(g, vs_a.shape, axis) / onp.maximum(n, 1), vs_a, axis, mask)
 
 
 def _mean_forward(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, **where):
@@ -216,13 +198,13 @@ def _average_back(g, _ans, a, axis=None, weights=None, returned=False, keepdims=
     if weights is None:
         weights = onp.ones(anp.shape(a))
     full, total = _weighted(a, weights, axis, returned)
-    return _as_dtype(_keep(g, anp.shape(a), axis) / total * full, a)
+    return _as_dtype(keep_reduced(g, anp.shape(a), axis) / total * full, a)
 
 
 def _average_weights_back(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
     shape = anp.shape(a)
     _, total = _weighted(a, weights, axis, returned)
-    full = _keep(g, shape, axis) / total * (a - _keep(ans, shape, axis))
+    full = keep_reduced(g, shape, axis) / total * (a - keep_reduced(ans, shape, axis))
     if anp.shape(weights) == shape:
         return _as_dtype(full, weights)
     axes = normalize_axes(axis, len(shape))
@@ -237,7 +219,7 @@ def _average_forward(g, ans, a, axis=None, weights=None, returned=False, keepdim
 
 def _average_weights_forward(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
     _, total = _weighted(a, weights, axis, returned)
-    full = _full_weights(a, g, axis) * (a - _keep(ans, anp.shape(a), axis)) / total
+    full = _full_weights(a, g, axis) * (a - keep_reduced(ans, anp.shape(a), axis)) / total
     return _as_dtype(anp.reshape(anp.sum(full, axis=axis), anp.shape(ans)), ans)
 
 

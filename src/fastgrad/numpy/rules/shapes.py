@@ -6,11 +6,11 @@ import numpy as onp
 
 from fastgrad._rules import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import fit
+from fastgrad.numpy.broadcasting import all_tangents, fit
 from fastgrad.numpy.rules.indexing import untake
 from fastgrad.tracer import primitive
 
-# ----------------------------------------------------------------------------------------------------------- same elements
+# -------------------------------------------------------------------------------------------------------- same elements
 
 
 def _reshape_back(g, _ans, vs_x, *args, **kwargs):
@@ -50,10 +50,7 @@ def _atleast_vjp(argnums, g, _ans, vs_args, kwargs):
 
 def _atleast_jvp(fun):
     def jvp(argnums, gs, ans, args, kwargs):
-        tangents = [onp.zeros(anp.shape(x)) for x in args]
-        for i, g in zip(argnums, gs, strict=True):
-            tangents[i] = g
-        return fun(*tangents)
+        return fun(*all_tangents(argnums, gs, args))
 
     return jvp
 
@@ -61,7 +58,7 @@ def _atleast_jvp(fun):
 for _fun in (anp.atleast_1d, anp.atleast_2d, anp.atleast_3d):
     def_whole(_fun, _atleast_vjp, _atleast_jvp(_fun))
 
-# ------------------------------------------------------------------------------------------------------------ permuted axes
+# -------------------------------------------------------------------------------------------------------- permuted axes
 
 
 def _transpose_back(g, _ans, _x, axes=None):
@@ -86,7 +83,7 @@ def_direct(anp.rollaxis, vjps=(_rollaxis_back,), jvps=("same",))
 if hasattr(anp, "matrix_transpose"):
     def_direct(anp.matrix_transpose, vjps=(lambda g, _ans, _x: anp.matrix_transpose(g),), jvps=("same",))
 
-# ------------------------------------------------------------------------------------------------------ permuted elements
+# ---------------------------------------------------------------------------------------------------- permuted elements
 
 
 def _minus(shift):
@@ -99,7 +96,7 @@ def_direct(anp.flipud, vjps=(lambda g, _ans, _m: anp.flipud(g),), jvps=("same",)
 def_direct(anp.rot90, vjps=(lambda g, _ans, _m, k=1, axes=(0, 1): anp.rot90(g, -k, axes),), jvps=("same",))
 def_direct(anp.roll, vjps=(lambda g, _ans, _a, shift, axis=None: anp.roll(g, _minus(shift), axis),), jvps=("same",))
 
-# -------------------------------------------------------------------------------------------------------- repeated elements
+# ---------------------------------------------------------------------------------------------------- repeated elements
 
 
 def _repeat_back(g, _ans, vs_a, repeats, axis=None):
@@ -157,7 +154,7 @@ def _pad_forward(g, _ans, _array, pad_width, mode="constant", **kwargs):
 
 def_direct(anp.pad, vjps=(_pad_back,), jvps=(_pad_forward,))
 
-# ---------------------------------------------------------------------------------------------------------------- diagonals
+# ------------------------------------------------------------------------------------------------------------ diagonals
 
 
 @primitive

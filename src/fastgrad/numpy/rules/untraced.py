@@ -6,9 +6,9 @@ from fastgrad.tracer import register_notrace
 
 NAMES = (
     "all allclose any argmax argmin argpartition argsort argwhere around array_equal array_equiv ceil count_nonzero "
-    "empty_like equal fix flatnonzero floor floor_divide greater greater_equal isclose iscomplex iscomplexobj "
-    "isfinite isinf isnan isneginf isposinf isreal isscalar less less_equal logical_and logical_not logical_or logical_xor "
-    "ndim nonzero not_equal ones_like result_type rint round searchsorted shape sign signbit size trunc zeros_like"
+    "empty_like equal fix flatnonzero floor floor_divide greater greater_equal isclose iscomplex iscomplexobj isfinite "
+    "isinf isnan isneginf isposinf isreal isscalar less less_equal logical_and logical_not logical_or logical_xor ndim "
+    "nonzero not_equal ones_like result_type rint round searchsorted shape sign signbit size trunc zeros_like"
 ).split()
 
 nograd_functions = [getattr(anp, name) for name in NAMES]
