@@ -105,14 +105,15 @@ cdef inline object lane_array(fastgrad_call_info *loop, object like, char *x, cn
 
 
 cdef inline object lane_scalar(fastgrad_call_info *loop, double x, double *y):
-    # The loop run on one or two doubles; None where NumPy must do it.
+    # The loop run on one or two doubles; None where NumPy must do it. Strides are 0 as NumPy has them for scalars: the
+    # loop of power looks at them.
     cdef char *data[3]
     cdef cnp.npy_intp strides[3]
     cdef double ans
     data[0] = <char *>&x
     data[1] = <char *>y if y != NULL else <char *>&ans
     data[2] = <char *>&ans
-    strides[0] = strides[1] = strides[2] = sizeof(double)
+    strides[0] = strides[1] = strides[2] = 0
     return fastgrad_float64(ans) if fastgrad_run(loop, data, 1, strides) else None
 
 
