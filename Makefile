@@ -8,7 +8,7 @@ BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0
 .PHONY: test demo lint bench bench-check bars clean
 .DELETE_ON_ERROR:
 
-test: $(VENV)/.test
+test: $(VENV)/.test $(VENV)/.demo
 	$(RUN) python -m pytest $(PYTEST_ARGS)
 
 demo: $(VENV)/.demo
@@ -37,11 +37,11 @@ $(VENV)/.installed: pyproject.toml meson.build src/fastgrad/meson.build
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(RUN) python -m pip install --quiet --upgrade pip
 	$(RUN) python -m pip install --quiet $(BUILD_NEEDS)
-	$(RUN) python -m pip install --quiet --no-build-isolation --editable .
+	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python -m pip install --quiet --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/.test $(VENV)/.demo $(VENV)/.bench: $(VENV)/.%: $(VENV)/.installed
-	$(RUN) python -m pip install --quiet --no-build-isolation --editable ".[$*]"
+	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python -m pip install --quiet --no-build-isolation --editable ".[$*]"
 	touch $@
 
 $(VENV)/.lint: pyproject.toml
