@@ -38,14 +38,13 @@ def fit(g, space):
     """
     if not isinstance(space, ArrayVSpace):
         return g
-    shape, have = space.shape, anp.shape(g)
+    shape, have = space.shape, g.shape if type(g) is onp.ndarray else anp.shape(g)
     if have != shape:
         leading = len(have) - len(shape)
-        if leading > 0:
-            g = anp.sum(g, axis=tuple(range(leading)))
-        stretched = tuple(i for i, n in enumerate(shape) if n == 1 and anp.shape(g)[i] != 1)
-        if stretched:
-            g = anp.sum(g, axis=stretched, keepdims=True)
+        axes = [i + leading for i, n in enumerate(shape) if n == 1 and have[i + leading] != 1]
+        axes = None if not shape else (*range(leading), *axes)
+        total = onp.add.reduce(g, axis=axes) if type(g) is onp.ndarray else anp.sum(g, axis=axes)
+        g = anp.reshape(total, shape) if shape else total
     return fit_dtype(g, space)
 
 
