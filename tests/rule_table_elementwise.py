@@ -256,7 +256,7 @@ def _choosing_rows() -> list[Row]:
         sample(COLUMN, 2.0, 1.0).but(oracle=SHAPE),
         sample(COLUMN, arr(), arr(1, 3)).but(oracle=SHAPE),
         sample(True, arr(3), arr(3)),
-        sample(False, 2.0, 1.0),
+        sample(onp.array(False), 2.0, 1.0),
         sample(True, arr(3), arr(2, 1)).but(oracle=SHAPE),
         sample(onp.zeros((0, 2), bool), arr(2), 1.0).but(oracle=SHAPE),
         sample(MASK, arr(4), arr(4, kind="D")).but(oracle=COMPLEX),

@@ -235,7 +235,7 @@ ROWS = [
     Row("full_like", FULL_LIKE, oracle=NO_RULE),
     Row("astype", ASTYPE, covers=("_astype",)),
     Row("unstack", UNSTACK, oracle=NO_RULE),
-    Row("trapezoid", TRAPEZOID, oracle=NO_RULE),
+    *[Row(name, TRAPEZOID, oracle=NO_RULE) for name in ("trapezoid", "trapz") if hasattr(onp, name)],
     Row("diff", DIFF),
     Row(
         "diff traced ends",

@@ -220,11 +220,17 @@ MAKE_DIAGONAL = [
     sample(arr(3), axis1=-1, axis2=-2).but(dtypes="dfD", oracle={"D": WRONG}),
     sample(arr(2, 3), offset=0, axis1=-1, axis2=-2),
     sample(arr(2, 3, 2, layout="T"), 0, -1, -2),
+    sample(arr(3), offset=1, axis1=-2, axis2=-1).but(oracle=ERRS),
+    sample(arr(2, 3), -2, 0, 2).but(oracle=ERRS),
 ]
 
 
 def _make_diagonal(diagonals: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return diagonals[..., None] * onp.eye(diagonals.shape[-1], dtype=diagonals.dtype)
+    n = diagonals.shape[-1]
+    result = onp.zeros((*diagonals.shape[:-1], n + abs(offset), n + abs(offset)), diagonals.dtype)
+    for i in range(n):
+        result[..., i + max(-offset, 0), i + max(offset, 0)] = diagonals[..., i]
+    return onp.moveaxis(result, (-2, -1), (axis1, axis2))
 
 
 TRIANGLE = [

@@ -329,3 +329,34 @@ def test_a_loop_over_a_traced_list_of_layers():
 def test_printing():
     assert str(boxed([1.0])) == "Autograd SequenceBox with value [1.0]"
     assert str(boxed({"a": 1.0})) == "Autograd DictBox with value {'a': 1.0}"
+
+
+@pytest.mark.parametrize("name", "exp ravel mean sum std squeeze diag atleast_2d hstack stack flip sort".split())
+def test_a_traced_list_given_to_an_array_function_stands_for_its_array(name):
+    f = getattr(np, name)
+    gradient = grad(lambda x: np.sum(f(x) ** 2))([3.0, 1.0, 2.0])
+    assert type(gradient) is list
+    wanted = grad(lambda x: np.sum(f(x) ** 2))(onp.array([3.0, 1.0, 2.0]))
+    onp.testing.assert_allclose(gradient, wanted)
+
+
+def test_append_to_a_traced_list():
+    onp.testing.assert_allclose(grad(lambda x: np.sum(np.append(x, 1.0) ** 2))([3.0, 2.0]), [6.0, 4.0])
+
+
+def test_concatenation_by_index_of_plain_and_traced_values():
+    assert np.r_[1, 2].tolist() == [1, 2]
+    assert np.c_[[1, 2], [3, 4]].tolist() == [[1, 3], [2, 4]]
+    onp.testing.assert_allclose(grad(lambda x: np.sum(np.r_[x, 1.0, x[0]] ** 2))(onp.array([3.0, 2.0])), [12.0, 4.0])
+    onp.testing.assert_allclose(grad(lambda x: np.sum(np.c_[x, x * 2] ** 2))(onp.array([3.0, 2.0])), [30.0, 20.0])
+
+
+def test_where_takes_keywords_and_gives_plain_values_for_plain_values():
+    assert np.where(True, 1, 2) == 1 and type(np.where(True, 1, 2)) is int
+    assert np.where([True, False], 1, y=2) == [1, 2]
+    assert type(np.where(onp.array([True, False]), 1, 2)) is onp.ndarray
+    with pytest.raises(ValueError, match="both or neither"):
+        np.where([True], 1)
+    onp.testing.assert_allclose(
+        grad(lambda x: np.sum(np.where(x > 0, x=x**2, y=-x)))(onp.array([3.0, -2.0])), [6.0, -1.0]
+    )

@@ -238,10 +238,10 @@ cdef class Primitive:
         # Any call. `defer`: leave it to NumPy to ask a foreign __array_ufunc__ first, as its dispatch rules have it.
         cdef bint boxed = False, boxed_keyword = False
         for x in args:
+            if self.array_like and is_traced_sequence(x):
+                return self.call_tuple(tuple([traced_array(a) for a in args]), kwargs, defer)
             if is_box(x):
                 boxed = True
-            elif self.array_like and type(x) in (list, tuple) and holds_box(x):
-                return self.call_tuple(tuple([traced_array(a) for a in args]), kwargs, defer)
         if kwargs is not None:
             for x in kwargs.values():
                 if is_box(x):
@@ -315,6 +315,15 @@ cdef inline bint is_simple(object x):
     cdef PyTypeObject *t = Py_TYPE(x)
     return (t is &PyArray_Type or t is &PyFloat_Type or t is &PyDoubleArrType_Type or t is &PyLong_Type
             or t is &PyComplex_Type or t is &PyFloatArrType_Type or t is &PyCDoubleArrType_Type)
+
+
+cdef inline bint is_traced_sequence(object x):
+    # A traced list or tuple, or one with traced values in it.
+    if Py_TYPE(x) is <PyTypeObject *>ArrayBox:
+        return False
+    if type(x) in (list, tuple):
+        return holds_box(x)
+    return is_box(x) and isinstance(peel(x), (list, tuple))
 
 
 cdef inline bint is_sequence(PyObject *x):

@@ -47,7 +47,8 @@ def _is_scalar(ans):
 
 @unary_to_nary
 def grad(fun, x):
-    """Give the gradient of a function of real scalar value.
+    """
+    Returns a function which gives the gradient of a function of real scalar value.
 
     Parameters
     ----------

@@ -103,12 +103,18 @@ def check_grads(f, x, modes=("fwd", "rev"), order=2):
         check_jvp(f, x)
         if order > 1:
             v = vspace(x).randn()
-            check_grads(lambda x, v: make_jvp(f, x)(v)[1], (0, 1), modes=modes, order=order - 1)(x, v)
+            _check_next(lambda x, v: make_jvp(f, x)(v)[1], f"jvp_{get_name(f)}", modes, order)(x, v)
     if "rev" in modes:
         check_vjp(f, x)
         if order > 1:
             v = vspace(f(x)).randn()
-            check_grads(lambda x, v: make_vjp(f, x)[0](v), (0, 1), modes=modes, order=order - 1)(x, v)
+            _check_next(lambda x, v: make_vjp(f, x)[0](v), f"vjp_{get_name(f)}", modes, order)(x, v)
+
+
+def _check_next(derivative, name, modes, order):
+    """Make the check of a derivative, under a name that a message can use."""
+    derivative.__name__ = name
+    return check_grads(derivative, (0, 1), modes=modes, order=order - 1)
 
 
 def combo_check(fun, *args, **kwargs):

@@ -1,5 +1,7 @@
 """NumPy, differentiable: every name of ``numpy``, with its functions as primitives."""
 
+from numpy import __version__  # noqa: F401
+
 from fastgrad.numpy.numpy_wrapper import *  # noqa: F403
 
 from fastgrad.numpy import numpy_boxes, numpy_vspaces, rules  # isort: skip  # noqa: F401

@@ -76,5 +76,11 @@ def _partition_forward(g, ans, a, kth, axis=-1, kind="introselect", order=None):
     return permute(_line(g, axis)[0], places, line)
 
 
+if hasattr(anp, "msort"):  # NumPy 1.26: sort along the first axis
+    def_direct(
+        anp.msort,
+        vjps=(lambda g, ans, a: _sort_back(g, ans, a, 0),),
+        jvps=(lambda g, ans, a: _sort_forward(g, ans, a, 0),),
+    )
 def_direct(anp.sort, vjps=(_sort_back,), jvps=(_sort_forward,))
 def_direct(anp.partition, vjps=(_partition_back,), jvps=(_partition_forward,))
