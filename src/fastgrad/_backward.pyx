@@ -1,10 +1,11 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, binding=True
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, binding=True, auto_pickle=False
 """The backward pass: ordering a graph, accumulating cotangents, walking back.
 
 A graph is ordered once per `vjp` closure into an `Order`, which no pass changes: any number of passes, in any number
 of threads, may use one at once. What a pass accumulates lives in arrays of its own.
 """
 
+import inspect
 import operator
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
@@ -20,6 +21,7 @@ cimport numpy as cnp
 cnp.import_array()
 
 cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *)
     object PyNumber_InPlaceAdd(object, object)
 
 cdef extern from "numpy/arrayobject.h":
@@ -144,15 +146,17 @@ def toposort(end_node, parents=operator.attrgetter("parents")):
 
 
 cdef class Order:
-    # The nodes of one graph, each before its parents. nodes[i] is borrowed: `end` keeps them all alive.
+    # The nodes of one graph, each before its parents; nodes[i] is a reference of its own.
     # Node i's parents are at positions edges[starts[i]] ... edges[starts[i + 1] - 1].
-    cdef VJPNode end
     cdef unsigned int n, widest
     cdef PyObject **nodes
     cdef unsigned int *starts
     cdef unsigned int *edges
 
     def __dealloc__(self):
+        cdef unsigned int k
+        for k in range(self.n):
+            Py_XDECREF(self.nodes[k])
         PyMem_Free(self.nodes)
         PyMem_Free(self.starts)
         PyMem_Free(self.edges)
@@ -246,7 +250,9 @@ cdef int emit(Order order, Found *found) except -1:
                 ready[n_ready] = i
                 n_ready += 1
     order.starts[k] = edge
-    order.n = n
+    if k != n:
+        PyMem_Free(ready)
+        raise ValueError("the graph has a cycle: a node is among its own ancestors")
     # The edges name the parents by their number of discovery; now that all have a place, by that.
     for k in range(n):
         i = (<VJPNode>order.nodes[k]).index
@@ -254,6 +260,9 @@ cdef int emit(Order order, Found *found) except -1:
     for edge in range(found.edges):
         order.edges[edge] = ready[order.edges[edge]]
     PyMem_Free(ready)
+    for k in range(n):
+        Py_INCREF(<object>order.nodes[k])
+    order.n = n
     return 0
 
 
@@ -270,7 +279,6 @@ cdef Order order_graph(VJPNode end):
             raise MemoryError("no memory to order the graph")
         if type(end) is not VJPNode or discover(&found, end):
             return None
-        order.end = end
         emit(order, &found)
         return order
     finally:
@@ -280,19 +288,35 @@ cdef Order order_graph(VJPNode end):
 
 # ---------------------------------------------------------------------------------------------------------- the walk
 
+cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
+    # Is node k held by this order and its children in the graph alone, so that nobody can ask it again?
+    # Two more references are the order's and the walk's own; the end is held by its Pullback too.
+    return Py_REFCNT(order.nodes[k]) == <Py_ssize_t>uses[k] + 2 + (k == 0)
+
+
 cdef object walk(Order order, object seed, bint once):
-    """Pull the seed back from order.end to the root. `once`: release what each node kept as soon as it has run."""
+    """Pull the seed back from the end to the root.
+
+    `once`: nobody will walk the graph again, so what a node kept is released as soon as it has run, unless a traced
+    value was kept that the node, or one it came from, belongs to.
+    """
     cdef size_t n = order.n
+    # How many times a node is a parent, and whether it must be kept; in use with `once` alone.
+    cdef unsigned int *uses = <unsigned int *>PyMem_Calloc(n, sizeof(unsigned int)) if once else NULL
+    cdef bint *kept = <bint *>PyMem_Calloc(n, sizeof(bint)) if once else NULL
     # All three hold references that this pass owns; NULL says that there is none.
     cdef PyObject **totals = <PyObject **>PyMem_Calloc(n, sizeof(PyObject *))
-    cdef PyObject **pulled = <PyObject **>PyMem_Calloc(order.widest + 1, sizeof(PyObject *))
+    cdef PyObject **pulled = <PyObject **>PyMem_Calloc(order.widest + 2, sizeof(PyObject *))
     cdef bint *mutable = <bint *>PyMem_Calloc(n, sizeof(bint))
     cdef size_t k, edge, place
     cdef VJPNode node
     cdef PyObject *given
     try:
-        if totals == NULL or pulled == NULL or mutable == NULL:
+        if totals == NULL or pulled == NULL or mutable == NULL or (once and (uses == NULL or kept == NULL)):
             raise MemoryError("no memory for the backward pass")
+        if once:
+            for edge in range(order.starts[n]):
+                uses[order.edges[edge]] += 1
         Py_INCREF(seed)
         totals[0] = <PyObject *>seed
         for k in range(n):
@@ -302,7 +326,7 @@ cdef object walk(Order order, object seed, bint once):
                 given = totals[k]
                 totals[k] = NULL
                 Py_XDECREF(given)
-            node.pull(g, pulled)
+            node.pull(g, pulled, order.starts[k + 1] - order.starts[k])
             for edge in range(order.starts[k], order.starts[k + 1]):
                 place = order.edges[edge]
                 given = pulled[edge - order.starts[k]]
@@ -316,18 +340,24 @@ cdef object walk(Order order, object seed, bint once):
                 pulled[edge - order.starts[k]] = NULL
                 Py_XDECREF(given)
             if once:
-                node.release()
+                if kept[k] or not is_ours_alone(order, uses, k):
+                    for edge in range(order.starts[k], order.starts[k + 1]):
+                        kept[order.edges[edge]] = True
+                else:
+                    node.release()
         return g
     finally:
         if totals != NULL:
             for k in range(n):
                 Py_XDECREF(totals[k])
         if pulled != NULL:
-            for k in range(order.widest + 1):
+            for k in range(<size_t>order.widest + 2):
                 Py_XDECREF(pulled[k])
         PyMem_Free(totals)
         PyMem_Free(pulled)
         PyMem_Free(mutable)
+        PyMem_Free(uses)
+        PyMem_Free(kept)
 
 
 cdef object walk_any(object end_node, object seed, object add):
@@ -383,6 +413,9 @@ cdef class Pullback:
     cdef Order order
     cdef bint ordered
 
+    __name__ = "vjp"
+    __signature__ = inspect.Signature([inspect.Parameter("g", inspect.Parameter.POSITIONAL_ONLY)])
+
     def __call__(self, g):
         return self.run(g, False)
 
@@ -422,7 +455,7 @@ def make_vjp(fun, x):
     return vjp, ans
 
 
-def pull_once(Pullback vjp, g):
+def pull_once(Pullback vjp not None, g):
     """Call a pullback from `make_vjp` for the last time: nodes release what they keep as soon as they have run."""
     return vjp.run(g, True)
 

@@ -33,6 +33,8 @@ cdef class Rules:
     # pulled back with the same set even if the primitive's rules are overridden in between.
     cdef readonly object fun
     cdef readonly object whole
+    # The arguments that `whole` has rules for; None where it does not say.
+    cdef readonly object argnums
     cdef tuple by_argnum
     cdef int form
     # The answer is the broadcast of the arguments: cotangents are summed, tangents broadcast, to the right shape.
@@ -54,6 +56,8 @@ cdef class Primitive:
     cdef bint never_traced
     cdef bint array_like
     cdef bint is_ufunc
+    # Of a ufunc, 0 for any other function.
+    cdef int n_inputs
     # Which of the four operations on two scalars this is, done in C.
     cdef int lane
     # NumPy's inner loops for this ufunc, or NULL: see _core_lane.pxi, whose struct these point to.
@@ -92,7 +96,7 @@ cdef class VJPNode(Node):
 
     cdef Py_ssize_t n_parents(self)
     cdef PyObject *parent(self, Py_ssize_t i)
-    cdef int pull(self, object g, PyObject **out) except -1
+    cdef int pull(self, object g, PyObject **out, Py_ssize_t n) except -1
     cdef object pull_call(self, object g)
     cdef object fit(self, Py_ssize_t i, object g)
     cdef void release(self)

@@ -1,4 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, binding=True
+# cython: auto_pickle=False
 """The compiled tracer: everything that one call of a primitive touches.
 
 Boxes, primitives, nodes, trace levels and vector spaces live in one compilation unit because a call crosses all of
@@ -27,6 +28,8 @@ cdef extern from "Python.h":
     const size_t PY_VECTORCALL_ARGUMENTS_OFFSET
     object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
     Py_ssize_t PyVectorcall_NARGS(size_t)
+    int Py_EnterRecursiveCall(const char *) except -1
+    void Py_LeaveRecursiveCall()
     object PyMethod_New(object, object)
     PyObject *PyDict_GetItemWithError(object, object) except? NULL
     PyObject *PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(object, Py_ssize_t)

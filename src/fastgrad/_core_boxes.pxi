@@ -128,6 +128,8 @@ def find_top_boxed_args(args):
         Their level, -1 if there is no box.
     node_type : type or None
         Type of the node of the last one.
+    foreign : bool
+        Whether an argument brings an ``__array_ufunc__`` of its own.
     """
     boxes, trace, node_type = [], -1, None
     for argnum, arg in enumerate(args):
@@ -137,14 +139,16 @@ def find_top_boxed_args(args):
             if (<Box>arg)._trace == trace:
                 boxes.append((argnum, arg))
                 node_type = type((<Box>arg)._node)
-    return boxes, trace, node_type
+    return boxes, trace, node_type, has_foreign(tuple(args))
 
 
 # The primitives behind ArrayBox's operators, set once by bind_operators.
 cdef Primitive p_add, p_subtract, p_multiply, p_divide, p_power, p_mod, p_floor_divide, p_matmul
 cdef Primitive p_negative, p_positive, p_absolute, p_getitem
 cdef Primitive p_equal, p_not_equal, p_less, p_less_equal, p_greater, p_greater_equal
-cdef dict ufunc_primitives = {}
+
+# The primitive that serves a ufunc called on a box by NumPy's own name.
+ufunc_primitives = {}
 
 
 cdef class ArrayBox(Box):
@@ -289,8 +293,14 @@ def bind_operators(namespace, getitem):
     p_multiply.lane, p_divide.lane = LANE_MULTIPLY, LANE_DIVIDE
     for fun in namespace.values():
         if isinstance(fun, Primitive) and (<Primitive>fun).is_ufunc:
-            ufunc_primitives[(<Primitive>fun).fun] = fun
             open_lane(fun)
+
+
+cdef void serve_ufunc(Primitive fun):
+    # The first primitive made of a ufunc serves it, a later one only where that has no rules.
+    cdef Primitive serving = ufunc_primitives.get(fun.fun)
+    if serving is None or serving.vjps is None:
+        ufunc_primitives[fun.fun] = fun
 
 
 cdef bint is_foreign(object x):

@@ -80,6 +80,8 @@ cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
         return NULL
     if not (cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):
         return NULL
+    if cnp.PyArray_STRIDE(array, cnp.PyArray_NDIM(array) - 1) != cnp.PyArray_ITEMSIZE(array):
+        return NULL  # one element of a reversed array counts as contiguous; NumPy's loops see its stride
     typenum = cnp.PyArray_TYPE(array)
     if typenum == cnp.NPY_DOUBLE:
         return <fastgrad_call_info *>fun.double_loop
@@ -122,7 +124,7 @@ cdef inline object unary_op(Primitive fun, object x):
     cdef double a
     cdef fastgrad_call_info *loop
     cdef PyObject *args[2]
-    if fun.is_ufunc:
+    if fun.n_inputs == 1:
         ans = None
         if Py_TYPE(x) is &PyDoubleArrType_Type or Py_TYPE(x) is &PyFloat_Type:
             if fun.double_loop != NULL:
@@ -168,7 +170,7 @@ cdef inline object lane_binary(Primitive fun, object x, object y):
 cdef inline object binary_op(Primitive fun, object x, object y):
     """fun on two plain values."""
     cdef PyObject *args[3]
-    if fun.is_ufunc:
+    if fun.n_inputs == 2:
         ans = lane_binary(fun, x, y)
         if ans is not None:
             return ans

@@ -37,11 +37,15 @@ cdef class _NewTrace:
         self.level = -1
 
     def __enter__(self):
+        if self.level >= 0:
+            raise RuntimeError("this trace is open already; ask trace_stack.new_trace() for another")
         self.level = enter_level()
         return self.level
 
     def __exit__(self, *exc):
-        leave_level(self.level)
+        if self.level >= 0:
+            leave_level(self.level)
+        self.level = -1
 
 
 class TraceStack:

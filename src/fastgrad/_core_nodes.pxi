@@ -170,10 +170,10 @@ cdef class VJPNode(Node):
 
     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
         if not isinstance(fun, Primitive) or (<Primitive>fun).vjps is None:
-            raise missing_rule(fun, "VJP", parent_argnums[0])
-        fill_vjp_node(
-            self, value, (<Primitive>fun).vjps, tuple(args), dict(kwargs), tuple(parent_argnums), tuple(parents)
-        )
+            raise missing_rule(fun, "VJP", parent_argnums[0] if parent_argnums else 0)
+        args, parent_argnums, parents = tuple(args), tuple(parent_argnums), tuple(parents)
+        check_argnums(parent_argnums, len(args), len(parents))
+        fill_vjp_node(self, value, (<Primitive>fun).vjps, args, dict(kwargs), parent_argnums, parents)
 
     def initialize_root(self):
         self.form = FORM_ROOT
@@ -213,31 +213,28 @@ cdef class VJPNode(Node):
         self.ans = self.arg0 = self.arg1 = self.targets = None
         self.form = FORM_RELEASED
 
-    cdef int pull(self, object g, PyObject **out) except -1:
-        # Write a new reference per parent into out, or raise with nothing written.
+    cdef int pull(self, object g, PyObject **out, Py_ssize_t n) except -1:
+        # Write a new reference for each of n parents into out, or raise with nothing written.
         cdef Rules rules = self.rules
-        cdef Py_ssize_t i, n
+        cdef Py_ssize_t i
+        if n != self.n_parents():
+            raise RuntimeError("a node's parents were changed since its graph was ordered; make a new vjp of it")
         if self.form == FORM_UNARY:
             put(out, 0, self.fit(0, apply_small(rules.rule(0, "VJP"), g, self.ans, self.arg0, None, 1)))
         elif self.form == FORM_BINARY:
-            n = 0
             first = second = None
             if self.parent0 is not None:
                 first = self.fit(0, apply_small(rules.rule(0, "VJP"), g, self.ans, self.arg0, self.arg1, 2))
             if self.parent1 is not None:
                 second = self.fit(1, apply_small(rules.rule(1, "VJP"), g, self.ans, self.arg0, self.arg1, 2))
-            if self.parent0 is not None:
-                put(out, 0, first)
-                n = 1
-            if self.parent1 is not None:
-                put(out, n, second)
+            put(out, 0, second if first is None else first)
+            if n == 2:
+                put(out, 1, second)
         elif self.form != FORM_ROOT:
             cotangents = self.pull_call(g)
-            n = self.n_parents()
             if len(cotangents) != n:
-                raise ValueError(
-                    f"the VJP of {rules.fun.__name__} gave {len(cotangents)} cotangents for {n} traced arguments"
-                )
+                name = "a node" if rules is None else rules.fun.__name__
+                raise ValueError(f"the VJP of {name} gave {len(cotangents)} cotangents for {n} traced arguments")
             for i in range(n):
                 put(out, i, cotangents[i])
         return 0
@@ -290,7 +287,12 @@ cdef class VJPNode(Node):
     @property
     def vjp(self):
         """callable : cotangent of the value -> tuple of cotangents, one per parent."""
-        return self._pull_back
+        # Of the node as it is now: what is set later may call what was got before.
+        cdef VJPNode now = VJPNode.__new__(VJPNode)
+        now.rules, now.form = self.rules, self.form
+        now.ans, now.arg0, now.arg1, now.targets = self.ans, self.arg0, self.arg1, self.targets
+        now.parent0, now.parent1 = self.parent0, self.parent1
+        return now._pull_back
 
     @vjp.setter
     def vjp(self, vjp):
@@ -300,7 +302,7 @@ cdef class VJPNode(Node):
     def _pull_back(self, g):
         cdef PyObject *small[2]
         if self.form == FORM_UNARY or self.form == FORM_BINARY:
-            self.pull(g, small)
+            self.pull(g, small, self.n_parents())
             cotangents = tuple([<object>small[i] for i in range(self.n_parents())])
             for i in range(self.n_parents()):
                 Py_XDECREF(small[i])
@@ -366,8 +368,9 @@ cdef class JVPNode(Node):
     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
         cdef Rules rules = (<Primitive>fun).jvps if isinstance(fun, Primitive) else None
         if rules is None:
-            raise missing_rule(fun, "JVP", parent_argnums[0])
+            raise missing_rule(fun, "JVP", parent_argnums[0] if parent_argnums else 0)
         tangents = [parent.g for parent in parents]
+        check_argnums(tuple(parent_argnums), len(args), len(tangents))
         self.g = push_forward(rules, value, tuple(args), dict(kwargs), tuple(parent_argnums), tangents)
 
     def initialize_root(self, g):
@@ -380,8 +383,18 @@ cdef class JVPNode(Node):
         if fun.jvps is None:
             raise missing_rule(fun, "JVP", argnums[0])
         node = JVPNode.__new__(JVPNode)
-        node.g = push_forward(fun.jvps, ans, args, kwargs, argnums, [(<JVPNode>parent).g for parent in parents])
+        node.g = push_forward(fun.jvps, ans, args, kwargs, argnums, tangents_of(fun, parents))
         return node
+
+
+cdef list tangents_of(Primitive fun, tuple parents):
+    for parent in parents:
+        if not isinstance(parent, JVPNode):
+            raise TypeError(
+                f"{fun.__name__} was called in forward mode on a box with a {type(parent).__name__}: a traced value "
+                "was kept from a trace that is over"
+            )
+    return [(<JVPNode>parent).g for parent in parents]
 
 
 cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple argnums, list tangents):

@@ -14,22 +14,34 @@ cdef class Rule:
 cdef class Rules:
     """The rules of one primitive in one mode."""
 
-    def __init__(self, fun, int form, tuple by_argnum=(), whole=None, bint broadcasts=False):
+    def __init__(self, fun, int form, tuple by_argnum=(), whole=None, bint broadcasts=False, argnums=None):
+        if form == FORM_WHOLE and not by_argnum:
+            by_argnum = (Rule(RULE_CALL, whole, 0xFFFFFFFF, 0),)
+        self.argnums = argnums
         self.fun = fun
         self.form = form
         self.by_argnum = by_argnum
         self.whole = whole
         self.broadcasts = broadcasts
 
+    def covers(self, Py_ssize_t argnum):
+        """Say whether there is a rule for an argument, as far as that is known."""
+        if self.form == FORM_CALL:
+            return argnum < len(self.by_argnum) and self.by_argnum[argnum] is not None
+        return self.argnums is None or argnum in self.argnums
+
     def pullback(self, tuple argnums, ans, tuple args, dict kwargs):
         """Give the pullback of one call by these rules."""
         cdef VJPNode node = VJPNode.__new__(VJPNode)
+        check_argnums(argnums, len(args), len(argnums))
         fill_vjp_node(node, ans, self, args, kwargs, argnums, (None,) * len(argnums))
         return node.vjp
 
     def pushforward(self, tuple argnums, tangents, ans, tuple args, dict kwargs):
         """Give the tangent of the answer of one call by these rules."""
-        return push_forward(self, ans, args, kwargs, argnums, list(tangents))
+        tangents = list(tangents)
+        check_argnums(argnums, len(args), len(tangents))
+        return push_forward(self, ans, args, kwargs, argnums, tangents)
 
     cdef Rule rule(self, Py_ssize_t argnum, str mode):
         cdef PyObject *rule = NULL
@@ -38,6 +50,15 @@ cdef class Rules:
         if rule == NULL or rule == <PyObject *>None:
             raise missing_rule(self.fun, mode, argnum)
         return <Rule>rule
+
+
+cdef int check_argnums(tuple argnums, Py_ssize_t n_args, Py_ssize_t n_parents) except -1:
+    for argnum in argnums:
+        if not 0 <= argnum < n_args:
+            raise ValueError(f"argnum {argnum} is not one of the {n_args} arguments")
+    if n_parents != len(argnums):
+        raise ValueError(f"{len(argnums)} argnums were given with {n_parents} parents or tangents")
+    return 0
 
 
 def missing_rule(fun, str mode, argnum):
@@ -81,6 +102,9 @@ cdef class Primitive:
         self.array_like = array_like
         self.never_traced = never_traced
         self.is_ufunc = isinstance(fun, np.ufunc)
+        if self.is_ufunc:
+            self.n_inputs = fun.nin
+            serve_ufunc(self)
         self.notrace_types = ()
         functools.update_wrapper(self, fun, updated=())
         if not hasattr(fun, "__name__"):
@@ -117,6 +141,11 @@ cdef class Primitive:
     @jvp_rules.setter
     def jvp_rules(self, Rules rules):
         self.jvps = rules
+
+    @property
+    def is_array_function(self):
+        """bool : whether this is a function of arrays, made by `wrap_namespace`."""
+        return self.array_like
 
     @property
     def notrace(self):
@@ -253,8 +282,8 @@ cdef class Primitive:
             return self.fun(*map(peel_argument, args), **{k: peel(v) for k, v in (kwargs or {}).items()})
         if boxed_keyword:
             from fastgrad._signatures import as_positional
-            args, kwargs = as_positional(self, args, kwargs)
-            return self.call_tuple(args, kwargs, defer)
+            args, kwargs, placed = as_positional(self, args, kwargs)
+            return self.call_tuple(args, kwargs, defer) if placed else self.fun(*args, **kwargs)
         if defer and self.is_ufunc and has_foreign(args):
             return PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
         return self.call_traced(args, kwargs)
@@ -275,6 +304,8 @@ cdef class Primitive:
                 if (<Box>x)._trace == level:
                     values[i] = (<Box>x)._value
                     node = (<Box>x)._node
+                    if node is None:
+                        raise TypeError(f"argument {i} of {self.__name__} is a box without a node: it is in no trace")
                     argnums.append(i)
                     parents.append(node)
                     boxed = boxed or is_box(values[i])
@@ -297,10 +328,14 @@ cdef class Primitive:
 
 def holds_box(x):
     """Say whether there is a box in ``x``, a list or tuple, or in lists and tuples in it."""
-    for item in x:
-        if is_box(item) or (type(item) in (list, tuple) and holds_box(item)):
-            return True
-    return False
+    Py_EnterRecursiveCall(" while looking for traced values in nested lists")
+    try:
+        for item in x:
+            if is_box(item) or (type(item) in (list, tuple) and holds_box(item)):
+                return True
+        return False
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 def peel_argument(x):

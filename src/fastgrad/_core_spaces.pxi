@@ -154,8 +154,8 @@ cdef class ComplexArrayVSpace(ArrayVSpace):
         return np.ones(self.shape, self.dtype) + 1j * np.ones(self.shape, self.dtype)
 
     def standard_basis(self):
-        for unit in (1, 1j):
-            for index in np.ndindex(*self.shape):
+        for index in np.ndindex(*self.shape):
+            for unit in (1, 1j):
                 vector = np.zeros(self.shape, self.dtype)
                 vector[index] = unit
                 yield vector

@@ -18,10 +18,14 @@ class _RuleView(MutableMapping):
 
     def __setitem__(self, fun, rule):
         rules = getattr(rule, "__self__", None)
-        if isinstance(rules, Rules):
+        if isinstance(rules, Rules) and rule.__name__ == self.apply:
             setattr(fun, self.attribute, rules)
         else:
             self.set_rule(fun, rule)
+
+    def copy(self):
+        """Give the registry as it is now, as a dict."""
+        return dict(self)
 
     def __contains__(self, fun):
         return getattr(fun, self.attribute, None) is not None

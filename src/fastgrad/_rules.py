@@ -140,12 +140,12 @@ def def_whole(fun, vjp=None, jvp=None):
     _set(fun, vjps, jvps)
 
 
-def set_staged_vjp(fun, stage, whole=False):
+def set_staged_vjp(fun, stage, whole=False, argnums=None):
     """Set ``stage(argnums, ans, args, kwargs)``, called in the forward pass, which gives a pullback per argument
-    or, with ``whole``, one for all."""
-    _set(fun, vjps=Rules(fun, forms["staged whole" if whole else "staged"], whole=stage))
+    or, with ``whole``, one for all; ``argnums`` are the arguments it is for, if that is known."""
+    _set(fun, vjps=Rules(fun, forms["staged whole" if whole else "staged"], whole=stage, argnums=argnums))
 
 
-def set_whole_jvp(fun, jvp):
+def set_whole_jvp(fun, jvp, argnums=None):
     """Set ``jvp(argnums, gs, ans, args, kwargs)``."""
-    _set(fun, jvps=Rules(fun, forms["whole"], whole=jvp))
+    _set(fun, jvps=Rules(fun, forms["whole"], whole=jvp, argnums=argnums))

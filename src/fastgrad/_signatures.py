@@ -8,7 +8,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 def as_positional(fun, args, kwargs):
-    """Bring every traced keyword argument of a primitive's call to its position.
+    """Bring the traced keyword arguments of a primitive's call to their positions, with those around them.
 
     Parameters
     ----------
@@ -22,30 +22,45 @@ def as_positional(fun, args, kwargs):
     -------
     args : tuple
     kwargs : dict or None
-        The same call, no box in ``kwargs``.
+        The same call.
+    placed : bool
+        Whether no box is left in ``kwargs``. If not, there is none in ``args`` either, and the function is a user's
+        that traces what it does with it: it is to be called with the box.
 
     Raises
     ------
     TypeError
-        If the position of a traced keyword is not known.
+        If the position of a traced keyword is not known, and calling the function with the box would lose its trace.
     """
     try:
         parameters = list(inspect.signature(fun.fun).parameters.values())
     except (TypeError, ValueError):
         parameters = []
-    names = [p.name for p in parameters if p.kind in _POSITIONAL]
-    traced = {name for name, value in kwargs.items() if isbox(value)}
-    unplaced = traced.difference(names[len(args) :])
+    places = {p.name: i for i, p in enumerate(parameters) if p.kind in _POSITIONAL and i >= len(args)}
+    traced = [name for name, value in kwargs.items() if isbox(value)]
+    unplaced = [name for name in traced if name not in places or not _has_rule(fun, places[name])]
     if unplaced:
-        raise TypeError(
-            f"{fun.__name__} was given a traced value by the keyword {sorted(unplaced)[0]!r}, which has no position; "
-            "pass it by position, or take the plain value first with fastgrad.tracer.getval"
-        )
+        if not (fun.is_array_function or any(isbox(x) for x in args)):
+            return args, kwargs, False
+        if unplaced[0] not in places:
+            raise TypeError(
+                f"{fun.__name__} was given a traced value by the keyword {unplaced[0]!r}, which has no position; "
+                "pass it by position, or take the plain value first with fastgrad.tracer.getval"
+            )
     args, kwargs = list(args), dict(kwargs)
-    for parameter in parameters[len(args) :]:
-        if traced.isdisjoint(kwargs):
+    last = max(places[name] for name in traced)
+    for place, parameter in enumerate(parameters[len(args) :], len(args)):
+        if parameter.name in kwargs:
+            args.append(kwargs.pop(parameter.name))
+        elif place > last:
             break
-        if parameter.name not in kwargs and parameter.default is inspect.Parameter.empty:
+        elif parameter.default is inspect.Parameter.empty:
             raise TypeError(f"{fun.__name__} is missing its argument {parameter.name!r}")
-        args.append(kwargs.pop(parameter.name, parameter.default))
-    return tuple(args), kwargs or None
+        else:
+            args.append(parameter.default)
+    return tuple(args), kwargs or None, True
+
+
+def _has_rule(fun, argnum):
+    """Say whether either mode may have a rule for an argument."""
+    return any(rules is not None and rules.covers(argnum) for rules in (fun.vjp_rules, fun.jvp_rules))

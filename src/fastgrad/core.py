@@ -13,7 +13,7 @@ from fastgrad._backward import (
     sum_outgrads,
 )
 from fastgrad._core import JVPNode, SparseObject, VJPNode, VSpace, missing_rule, vspace
-from fastgrad._rules import def_direct, set_staged_vjp
+from fastgrad._rules import def_direct, set_staged_vjp, set_whole_jvp
 from fastgrad.tracer import Box, Node, getval, isbox, primitive, trace
 from fastgrad.util import subval, toposort
 
@@ -90,10 +90,14 @@ def defvjp_argnum(fun, vjpmaker):
         ``vjpmaker(argnum, ans, args, kwargs)`` -> pullback, a function of the cotangent of the answer.
     """
 
+    _set_vjpmaker(fun, vjpmaker)
+
+
+def _set_vjpmaker(fun, vjpmaker, argnums=None):
     def stage(argnums, ans, args, kwargs):
         return tuple(vjpmaker(argnum, ans, args, kwargs) for argnum in argnums)
 
-    set_staged_vjp(fun, stage)
+    set_staged_vjp(fun, stage, argnums=argnums)
 
 
 def defvjp(fun, *vjpmakers, **kwargs):
@@ -123,7 +127,7 @@ def defvjp(fun, *vjpmakers, **kwargs):
             return lambda g: space.zeros()
         return maker(ans, *args, **kwargs)
 
-    defvjp_argnum(fun, stage)
+    _set_vjpmaker(fun, stage, frozenset(makers))
 
 
 # --------------------------------------------------------------------------------------------------------- forward mode
@@ -154,10 +158,14 @@ def defjvp_argnum(fun, jvpmaker):
         ``jvpmaker(argnum, g, ans, args, kwargs)`` -> tangent of the answer due to that argument's tangent ``g``.
     """
 
+    _set_jvpmaker(fun, jvpmaker)
+
+
+def _set_jvpmaker(fun, jvpmaker, argnums=None):
     def push(argnums, gs, ans, args, kwargs):
         return sum_outgrads(jvpmaker(argnum, g, ans, args, kwargs) for argnum, g in zip(argnums, gs, strict=True))
 
-    defjvp_argnums(fun, push)
+    set_whole_jvp(fun, push, argnums)
 
 
 def defjvp(fun, *jvpfuns, **kwargs):
@@ -188,7 +196,7 @@ def defjvp(fun, *jvpfuns, **kwargs):
             return fun(*subval(args, argnum, g), **kwargs)
         return rule(g, ans, *args, **kwargs)
 
-    defjvp_argnum(fun, push)
+    _set_jvpmaker(fun, push, frozenset(rules))
 
 
 def def_linear(fun):

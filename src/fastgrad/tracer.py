@@ -12,6 +12,7 @@ from fastgrad._core import (
     new_box,
     trace,
     trace_stack,
+    ufunc_primitives,
 )
 from fastgrad._rules import registered
 from fastgrad.util import subvals, toposort
@@ -33,11 +34,14 @@ __all__ = [
     "subvals",
     "toposort",
     "trace",
+    "trace_primitives_map",
     "trace_stack",
 ]
 
 box_type_mappings = Box.type_mappings
 box_types = Box.types
+# What serves a function of NumPy's called on a box: ufuncs alone, which ask the box for it.
+trace_primitives_map = ufunc_primitives
 notrace_primitives = _registries.NotracePrimitives()
 
 

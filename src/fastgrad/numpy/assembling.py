@@ -156,6 +156,8 @@ def block(arrays):
     """Assemble an array from nested lists of blocks, as ``numpy.block`` does."""
     depth, level = 0, arrays
     while type(level) is list:
+        if not level:
+            raise ValueError("a list of blocks is empty")
         depth, level = depth + 1, level[0]
     blocks = list(_leaves(arrays))
     rank = max([depth, *(p.ndim(b) for b in blocks)])

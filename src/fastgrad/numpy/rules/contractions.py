@@ -33,141 +33,141 @@ def _all_but_second_last(ndim):
 
 
 # ----------------------------------------------------------------------------------------------------------------- dot
-# n and m are the numbers of axes of x and y. The products of matrices go to BLAS as they are, those of higher rank
+# n and m are the numbers of axes of a and b. The products of matrices go to BLAS as they are, those of higher rank
 # through tensordot, which makes matrices of them: numpy.dot of more than two axes does not use BLAS.
 
 
-def _dot_vjp_x(g, _ans, vs_x, y):
-    y = _array(y)
-    n, m = vs_x.ndim, y.ndim
+def _dot_vjp_a(g, _ans, vs_a, b):
+    b = _array(b)
+    n, m = vs_a.ndim, b.ndim
     if n == 0 or m == 0:
-        return fit(anp.multiply(g, y), vs_x)
+        return fit(anp.multiply(g, b), vs_a)
     if m == 1:
-        cotangent = g * y if n == 1 else g[..., None] * y
+        cotangent = g * b if n == 1 else g[..., None] * b
     elif m == 2 and n <= 2:
-        cotangent = anp.dot(g, y.T)
+        cotangent = anp.dot(g, b.T)
     else:
-        cotangent = anp.tensordot(g, y, (range(n - 1, n + m - 2), _all_but_second_last(m)))
-    return _like(cotangent, vs_x)
+        cotangent = anp.tensordot(g, b, (range(n - 1, n + m - 2), _all_but_second_last(m)))
+    return _like(cotangent, vs_a)
 
 
-def _dot_vjp_y(g, _ans, x, vs_y):
-    x = _array(x)
-    n, m = x.ndim, vs_y.ndim
+def _dot_vjp_b(g, _ans, a, vs_b):
+    a = _array(a)
+    n, m = a.ndim, vs_b.ndim
     if n == 0 or m == 0:
-        return fit(anp.multiply(g, x), vs_y)
+        return fit(anp.multiply(g, a), vs_b)
     if n == 1:
-        cotangent = g * x if m == 1 else x[:, None] * g[..., None, :]
+        cotangent = g * a if m == 1 else a[:, None] * g[..., None, :]
     elif n == 2 and m <= 2:
-        cotangent = anp.dot(x.T, g) if m == 2 else anp.dot(g, x)
+        cotangent = anp.dot(a.T, g) if m == 2 else anp.dot(g, a)
     else:
-        cotangent = anp.tensordot(x, g, (range(n - 1), range(n - 1)))
+        cotangent = anp.tensordot(a, g, (range(n - 1), range(n - 1)))
         if m > 2:
             cotangent = anp.moveaxis(cotangent, 0, -2)
-    return _like(cotangent, vs_y)
+    return _like(cotangent, vs_b)
 
 
-def_direct(anp.dot, vjps=(_dot_vjp_x, _dot_vjp_y), jvps=("same", "same"))
+def_direct(anp.dot, vjps=(_dot_vjp_a, _dot_vjp_b), jvps=("same", "same"))
 
 
 # -------------------------------------------------------------------------------------------------------------- matmul
 
 
-def _matmul_vjp_x(g, _ans, vs_x, y):
-    y = _array(y)
-    n, m = vs_x.ndim, y.ndim
+def _matmul_vjp_a(g, _ans, vs_a, b):
+    b = _array(b)
+    n, m = vs_a.ndim, b.ndim
     if m == 2:
-        cotangent = anp.dot(g, y.T) if n <= 2 else anp.matmul(g, y.T)
+        cotangent = anp.dot(g, b.T) if n <= 2 else anp.matmul(g, b.T)
     elif m == 1:
-        cotangent = g * y if n == 1 else g[..., None] * y
+        cotangent = g * b if n == 1 else g[..., None] * b
     elif n == 1:
-        cotangent = anp.tensordot(y, g, (_all_but_second_last(m), range(m - 1)))
+        cotangent = anp.tensordot(b, g, (_all_but_second_last(m), range(m - 1)))
     else:
-        return fit(anp.matmul(g, anp.swapaxes(y, -1, -2)), vs_x)
-    return _like(cotangent, vs_x)
+        return fit(anp.matmul(g, anp.swapaxes(b, -1, -2)), vs_a)
+    return _like(cotangent, vs_a)
 
 
-def _matmul_vjp_y(g, _ans, x, vs_y):
-    x = _array(x)
-    n, m = x.ndim, vs_y.ndim
+def _matmul_vjp_b(g, _ans, a, vs_b):
+    a = _array(a)
+    n, m = a.ndim, vs_b.ndim
     if n == 1:
-        cotangent = g * x if m == 1 else x[:, None] * g[..., None, :]
+        cotangent = g * a if m == 1 else a[:, None] * g[..., None, :]
     elif m > 2:
-        return fit(anp.matmul(anp.swapaxes(x, -1, -2), g), vs_y)
+        return fit(anp.matmul(anp.swapaxes(a, -1, -2), g), vs_b)
     elif n == 2:
-        cotangent = anp.dot(x.T, g) if m == 2 else anp.dot(g, x)
+        cotangent = anp.dot(a.T, g) if m == 2 else anp.dot(g, a)
     else:
-        cotangent = anp.tensordot(x, g, (range(n - 1), range(n - 1)))
-    return _like(cotangent, vs_y)
+        cotangent = anp.tensordot(a, g, (range(n - 1), range(n - 1)))
+    return _like(cotangent, vs_b)
 
 
-def_direct(anp.matmul, vjps=(_matmul_vjp_x, _matmul_vjp_y), jvps=("same", "same"))
+def_direct(anp.matmul, vjps=(_matmul_vjp_a, _matmul_vjp_b), jvps=("same", "same"))
 
 
 # --------------------------------------------------------------------------------------------------------------- inner
 
 
-def _inner_vjp_x(g, _ans, vs_x, y):
-    y = _array(y)
-    n, m = vs_x.ndim, y.ndim
+def _inner_vjp_a(g, _ans, vs_a, b):
+    b = _array(b)
+    n, m = vs_a.ndim, b.ndim
     if n == 0 or m == 0:
-        return fit(anp.multiply(g, y), vs_x)
+        return fit(anp.multiply(g, b), vs_a)
     if m == 1:
-        cotangent = g * y if n == 1 else g[..., None] * y
+        cotangent = g * b if n == 1 else g[..., None] * b
     elif m == 2 and n <= 2:
-        cotangent = anp.dot(g, y)
+        cotangent = anp.dot(g, b)
     else:
-        cotangent = anp.tensordot(g, y, (range(n - 1, n + m - 2), range(m - 1)))
-    return _like(cotangent, vs_x)
+        cotangent = anp.tensordot(g, b, (range(n - 1, n + m - 2), range(m - 1)))
+    return _like(cotangent, vs_a)
 
 
-def _inner_vjp_y(g, _ans, x, vs_y):
-    x = _array(x)
-    n, m = x.ndim, vs_y.ndim
+def _inner_vjp_b(g, _ans, a, vs_b):
+    a = _array(a)
+    n, m = a.ndim, vs_b.ndim
     if n == 0 or m == 0:
-        return fit(anp.multiply(g, x), vs_y)
+        return fit(anp.multiply(g, a), vs_b)
     if n == 1:
-        cotangent = g * x if m == 1 else g[..., None] * x
+        cotangent = g * a if m == 1 else g[..., None] * a
     elif n == 2 and m <= 2:
-        cotangent = anp.dot(g.T, x) if m == 2 else anp.dot(g, x)
+        cotangent = anp.dot(g.T, a) if m == 2 else anp.dot(g, a)
     else:
-        cotangent = anp.tensordot(g, x, (range(n - 1), range(n - 1)))
-    return _like(cotangent, vs_y)
+        cotangent = anp.tensordot(g, a, (range(n - 1), range(n - 1)))
+    return _like(cotangent, vs_b)
 
 
-def_direct(anp.inner, vjps=(_inner_vjp_x, _inner_vjp_y), jvps=("same", "same"))
+def_direct(anp.inner, vjps=(_inner_vjp_a, _inner_vjp_b), jvps=("same", "same"))
 
 
 # ------------------------------------------------------------------------------------------------------ outer and vdot
 # Both flatten their arguments.
 
 
-def _outer_vjp_x(g, _ans, vs_x, y):
-    cotangent = anp.dot(g, y if anp.ndim(y) == 1 else anp.ravel(y))
-    return _like(cotangent if vs_x.ndim == 1 else anp.reshape(cotangent, vs_x.shape), vs_x)
+def _outer_vjp_a(g, _ans, vs_a, b):
+    cotangent = anp.dot(g, b if anp.ndim(b) == 1 else anp.ravel(b))
+    return _like(cotangent if vs_a.ndim == 1 else anp.reshape(cotangent, vs_a.shape), vs_a)
 
 
-def _outer_vjp_y(g, _ans, x, vs_y):
-    cotangent = anp.dot(x if anp.ndim(x) == 1 else anp.ravel(x), g)
-    return _like(cotangent if vs_y.ndim == 1 else anp.reshape(cotangent, vs_y.shape), vs_y)
+def _outer_vjp_b(g, _ans, a, vs_b):
+    cotangent = anp.dot(a if anp.ndim(a) == 1 else anp.ravel(a), g)
+    return _like(cotangent if vs_b.ndim == 1 else anp.reshape(cotangent, vs_b.shape), vs_b)
 
 
-def_direct(anp.outer, vjps=(_outer_vjp_x, _outer_vjp_y), jvps=("same", "same"))
+def_direct(anp.outer, vjps=(_outer_vjp_a, _outer_vjp_b), jvps=("same", "same"))
 
 
-def _conj(x):
-    return anp.conj(x) if is_complex(x) else x
+def _conj(a):
+    return anp.conj(a) if is_complex(a) else a
 
 
-def _vdot_vjp_x(g, _ans, vs_x, y):
-    return _like(anp.reshape(_conj(anp.multiply(g, y)), vs_x.shape), vs_x)
+def _vdot_vjp_a(g, _ans, vs_a, b):
+    return _like(anp.reshape(_conj(anp.multiply(g, b)), vs_a.shape), vs_a)
 
 
-def _vdot_vjp_y(g, _ans, x, vs_y):
-    return _like(anp.reshape(anp.multiply(g, _conj(x)), vs_y.shape), vs_y)
+def _vdot_vjp_b(g, _ans, a, vs_b):
+    return _like(anp.reshape(anp.multiply(g, _conj(a)), vs_b.shape), vs_b)
 
 
-def_direct(anp.vdot, vjps=(_vdot_vjp_x, _vdot_vjp_y), jvps=("same", "same"))
+def_direct(anp.vdot, vjps=(_vdot_vjp_a, _vdot_vjp_b), jvps=("same", "same"))
 
 
 # ----------------------------------------------------------------------------------------------------------- tensordot

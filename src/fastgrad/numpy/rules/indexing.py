@@ -40,6 +40,8 @@ def untake(x, idx, vs):
     basic = _is_basic(idx)
 
     def mut_add(array):
+        if array.dtype.kind in "biu":  # of an array of integers; its cotangent need not be one
+            array = array.astype(onp.result_type(array, x))
         if basic:
             array[idx] += x
         else:

@@ -63,7 +63,7 @@ def repeat_reduced(g, space, axis=None):
     axis : int, tuple of int or None
         The axes that were summed.
     """
-    result = onp.empty(space.shape, space.dtype)
+    result = onp.empty(space.shape, space.dtype if space.dtype.kind in "fc" else onp.asarray(g).dtype)
     result[...] = g if axis is None else onp.asarray(g).reshape(kept_shape(space.shape, axis))
     return result
 
@@ -388,7 +388,7 @@ _ROUNDING = {char: 64 * float(onp.finfo(char).eps) for char in "efdgFDG"}
 def _without_spread(ans, mean, a, axis, mask):
     """Say which slices have equal elements, None if no slice has: rounding of the mean may hide it from ``ans``."""
     ans, mean, a = getval(ans), getval(mean), onp.asarray(getval(a))
-    doubtful = ans <= _ROUNDING[a.dtype.char] * abs(mean)
+    doubtful = ans <= _ROUNDING.get(a.dtype.char, _ROUNDING["d"]) * abs(mean)
     if not onp.any(doubtful):
         return None
     equal = _all_equal(a, axis, mask) | (onp.asarray(ans) == 0)
