@@ -124,6 +124,21 @@ cdef class Primitive:
     def __reduce__(self):
         return self.__qualname__
 
+    def defgrad(self, gradfun, argnum=0):
+        """Deprecated: use `fastgrad.extend.defvjp`."""
+        from fastgrad._deprecated import defgrad
+        defgrad(self, gradfun, argnum)
+
+    def defvjp(self, vjpmaker, argnum=0):
+        """Deprecated: use `fastgrad.extend.defvjp`."""
+        from fastgrad._deprecated import defvjp_method
+        defvjp_method(self, vjpmaker, argnum)
+
+    def defvjp_is_zero(self, argnums=(0,)):
+        """Deprecated: use `fastgrad.extend.defvjp` with None for a rule."""
+        from fastgrad._deprecated import defvjp_is_zero
+        defvjp_is_zero(self, argnums)
+
     @property
     def vjp_rules(self):
         """Rules or None : how cotangents are pulled back through this primitive."""

@@ -48,6 +48,8 @@ __all__ = [
     "sum_outgrads",
     "toposort",
     "trace",
+    "translate_jvp",
+    "translate_vjp",
     "vspace",
 ]
 
@@ -100,6 +102,29 @@ def _set_vjpmaker(fun, vjpmaker, argnums=None):
     set_staged_vjp(fun, stage, argnums=argnums)
 
 
+def translate_vjp(vjpfun, fun, argnum):
+    """Give the staged rule that an entry of `defvjp` stands for: None is the zero cotangent."""
+    _check_rules(fun, "VJP", [vjpfun])
+    if vjpfun is not None:
+        return vjpfun
+
+    def zero(ans, *args, **kwargs):
+        space = vspace(args[argnum])
+        return lambda g: space.zeros()
+
+    return zero
+
+
+def translate_jvp(jvpfun, fun, argnum):
+    """Give the rule that an entry of `defjvp` stands for: None is the zero tangent, "same" the function itself."""
+    _check_rules(fun, "JVP", [jvpfun], ("same",))
+    if jvpfun is None:
+        return lambda g, ans, *args, **kwargs: vspace(ans).zeros()
+    if jvpfun == "same":
+        return lambda g, ans, *args, **kwargs: fun(*subval(args, argnum, g), **kwargs)
+    return jvpfun
+
+
 def defvjp(fun, *vjpmakers, **kwargs):
     """Give the VJPs of a primitive, one maker per argument.
 
@@ -113,19 +138,15 @@ def defvjp(fun, *vjpmakers, **kwargs):
     argnums : sequence of int, optional
         Which arguments the makers are for; by default the first ones.
     """
-    makers = dict(zip(kwargs.pop("argnums", count()), vjpmakers, strict=False))
+    argnums = kwargs.pop("argnums", count())
     if kwargs:
         raise TypeError(f"defvjp got the unknown keyword {next(iter(kwargs))!r}; it takes argnums alone")
-    _check_rules(fun, "VJP", vjpmakers)
+    makers = {n: translate_vjp(maker, fun, n) for n, maker in zip(argnums, vjpmakers, strict=False)}
 
     def stage(argnum, ans, args, kwargs):
         if argnum not in makers:
             raise missing_rule(fun, "VJP", argnum)
-        maker = makers[argnum]
-        if maker is None:
-            space = vspace(args[argnum])
-            return lambda g: space.zeros()
-        return maker(ans, *args, **kwargs)
+        return makers[argnum](ans, *args, **kwargs)
 
     _set_vjpmaker(fun, stage, frozenset(makers))
 
@@ -181,20 +202,15 @@ def defjvp(fun, *jvpfuns, **kwargs):
     argnums : sequence of int, optional
         Which arguments the rules are for; by default the first ones.
     """
-    rules = dict(zip(kwargs.pop("argnums", count()), jvpfuns, strict=False))
+    argnums = kwargs.pop("argnums", count())
     if kwargs:
         raise TypeError(f"defjvp got the unknown keyword {next(iter(kwargs))!r}; it takes argnums alone")
-    _check_rules(fun, "JVP", jvpfuns, ("same",))
+    rules = {n: translate_jvp(rule, fun, n) for n, rule in zip(argnums, jvpfuns, strict=False)}
 
     def push(argnum, g, ans, args, kwargs):
         if argnum not in rules:
             raise missing_rule(fun, "JVP", argnum)
-        rule = rules[argnum]
-        if rule is None:
-            return vspace(ans).zeros()
-        if rule == "same":
-            return fun(*subval(args, argnum, g), **kwargs)
-        return rule(g, ans, *args, **kwargs)
+        return rules[argnum](g, ans, *args, **kwargs)
 
     _set_jvpmaker(fun, push, frozenset(rules))
 
