@@ -1,6 +1,7 @@
 """The operators on functions: what they return, for which inputs, and what they refuse."""
 
 import importlib
+import warnings
 
 import numpy as onp
 import pytest
@@ -29,6 +30,8 @@ from fastgrad import (
     vector_jacobian_product,
 )
 from fastgrad.differential_operators import make_jvp_reversemode
+from fastgrad.extend import defvjp, primitive
+from fastgrad.tracer import isbox
 from fastgrad.wrap_util import unary_to_nary
 
 X = onp.array([0.5, 1.5, -0.7])
@@ -519,3 +522,70 @@ def test_vjp_and_jvp_results_are_of_the_kind_autograd_gives(seed, x):
         vjp, value = package.make_vjp(f)(x)
         results.append(kind([value, vjp(seed), package.make_jvp(f)(x)(seed)]))
     assert results[0] == results[1]
+
+
+# ----------------------------------------------------------------------------------------------------- what users meet
+
+
+def test_the_argument_may_be_given_by_keyword_or_left_to_its_default():
+    def f(x, y=2.0, *, z=3.0):
+        return x * y * z
+
+    assert grad(f)(x=4.0) == 6.0
+    assert grad(f, 1)(4.0) == 12.0
+    assert grad(f, 1)(x=4.0, y=5.0, z=1.0) == 4.0
+    assert grad(f, (0, 1))(4.0) == (6.0, 12.0)
+    with pytest.raises(TypeError, match="missing"):
+        grad(f)()
+    with pytest.raises(TypeError, match="argnum 5"):
+        grad(f, 5)(1.0)
+
+
+@pytest.mark.parametrize("f", [lambda x: [x, x], lambda x: (x,), lambda x: {"a": x}])
+@pytest.mark.parametrize("operator", [grad, value_and_grad])
+def test_a_container_where_a_scalar_is_wanted_is_told_so(operator, f):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(TypeError, match="returned a (list|tuple|dict)"):
+            operator(f)(1.0)
+
+
+def test_containers_that_a_function_returns_are_traced():
+    vjp, value = make_vjp(lambda x: {"a": [x, 2.0 * x], "b": (x * x, 1.0)})(3.0)
+    assert value == {"a": [3.0, 6.0], "b": (9.0, 1.0)}
+    assert vjp({"a": [1.0, 10.0], "b": (100.0, 1000.0)}) == 1.0 + 20.0 + 600.0
+    _, tangent = make_jvp(lambda x: [x, (x * x,)])(3.0)(1.0)
+    assert tangent == [1.0, (6.0,)]
+
+
+def test_aux_is_plain_whatever_it_is():
+    def f(x):
+        return x * x, {"y": np.sin(x), "list": [x, 1], "name": "run", "none": None}
+
+    gradient, aux = grad_and_aux(f)(2.0)
+    assert gradient == 4.0
+    assert aux == {"y": onp.sin(2.0), "list": [2.0, 1], "name": "run", "none": None}
+    assert not any(map(isbox, (aux["y"], aux["list"][0])))
+
+
+@pytest.mark.parametrize("mode", [grad, lambda f: lambda x: make_jvp(f)(x)(1.0)[1]])
+def test_a_checkpoint_that_closes_over_a_traced_value(mode):
+    def f(x):
+        inner = checkpoint(lambda y: np.sin(y) * x)
+        return inner(x * x)
+
+    onp.testing.assert_allclose(mode(f)(1.3), 2 * 1.3**2 * onp.cos(1.3**2) + onp.sin(1.3**2))
+    assert mode(lambda x: checkpoint(lambda y: y * x)(2.0))(1.3) == 2.0
+
+
+def test_a_primitive_that_closes_over_a_traced_value_is_an_error():
+    def f(x):
+        @primitive
+        def inner(y):
+            return y * x
+
+        defvjp(inner, lambda ans, y: lambda g: g)
+        return inner(x)
+
+    with pytest.raises(TypeError, match="inner uses a traced value"):
+        grad(f)(1.0)

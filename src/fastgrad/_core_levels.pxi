@@ -64,6 +64,16 @@ class TraceStack:
 trace_stack = TraceStack()
 
 
+# Makes a traced container of a list, tuple or dict with boxes in it; set by fastgrad.builtins.
+cdef object traced_container = None
+
+
+def bind_traced_container(fun):
+    """Set the function that makes a traced container of one with boxes in it."""
+    global traced_container
+    traced_container = fun
+
+
 def trace(start_node, fun, x):
     """Call ``fun`` on a box of ``x`` in a new trace.
 
@@ -72,7 +82,7 @@ def trace(start_node, fun, x):
     start_node : Node
         The root: the kind of node that every primitive call on the box is recorded in.
     fun : callable
-        Function of one argument.
+        Function of one argument. A list, tuple or dict that it returns is traced if there are boxes in it.
     x : object
         Value of a type registered with `Box`.
 
@@ -91,6 +101,8 @@ def trace(start_node, fun, x):
     cdef Py_ssize_t level = enter_level()
     try:
         end = fun(new_box(x, level, start_node))
+        if type(end) in (list, tuple, dict):
+            end = traced_container(end)
         if is_box(end) and (<Box>end)._trace == level:
             return (<Box>end)._value, (<Box>end)._node
         warnings.warn("Output seems independent of input.", stacklevel=3)

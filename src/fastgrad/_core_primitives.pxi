@@ -78,6 +78,13 @@ def parameter_name(fun, argnum):
         return ""
 
 
+class ClosedOverTrace(TypeError):
+    """A primitive used a traced value that is none of its arguments, so that no rule can tell its derivative."""
+
+    def __init__(self, name):
+        super().__init__(f"{name} uses a traced value that was not passed to it; pass it as an argument")
+
+
 cdef class Primitive:
     """A function that the tracer intercepts.
 
@@ -337,6 +344,8 @@ cdef class Primitive:
             ans = binary_op(self, args[0], args[1])
         else:
             ans = PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
+        if is_box(ans) and (<Box>ans)._trace >= level:
+            raise ClosedOverTrace(self.__name__)
         record = node.record(ans, self, args, kwargs if kwargs is not None else {}, tuple(argnums), tuple(parents))
         return box_answer(ans, level, record, self)
 

@@ -1,5 +1,6 @@
 """Traced lists, tuples and dicts: boxes, vector spaces and the functions that make and take them apart."""
 
+from fastgrad._core import bind_traced_container
 from fastgrad._rules import def_direct, def_whole
 from fastgrad.core import SparseObject, VSpace, vspace
 from fastgrad.tracer import Box, getval, isbox, notrace_primitive, primitive
@@ -346,6 +347,19 @@ class list(list_, metaclass=_TracedType):
 
     def __new__(cls, xs=()):
         return make_sequence(list_, *xs)
+
+
+def traced_container(x):
+    """Make a traced container of nested lists, tuples and dicts with traced values in them; leave all else alone."""
+    kind = type_(x)
+    if kind is dict_:
+        return dict({key: traced_container(value) for key, value in x.items()})
+    if kind in (list_, tuple_):
+        return make_sequence(kind, *[traced_container(value) for value in x])
+    return x
+
+
+bind_traced_container(traced_container)
 
 
 class dict(dict_, metaclass=_TracedType):

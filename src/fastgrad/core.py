@@ -15,7 +15,7 @@ from fastgrad._backward import (
 from fastgrad._core import JVPNode, SparseObject, VJPNode, VSpace, missing_rule, vspace
 from fastgrad._rules import def_direct, set_staged_vjp, set_whole_jvp
 from fastgrad.tracer import Box, Node, getval, isbox, primitive, trace
-from fastgrad.util import subval, toposort
+from fastgrad.util import func, subval, toposort
 
 __all__ = [
     "Box",
@@ -34,6 +34,7 @@ __all__ = [
     "defvjp",
     "defvjp_argnum",
     "defvjp_argnums",
+    "func",
     "getval",
     "identity_jvp",
     "identity_vjp",

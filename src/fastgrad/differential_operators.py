@@ -5,11 +5,12 @@ import warnings
 
 import fastgrad.numpy as np
 from fastgrad._backward import pull_once
-from fastgrad.builtins import tuple as atuple
+from fastgrad._core import ClosedOverTrace
+from fastgrad.builtins import tuple as atuple  # noqa: F401  (autograd's path)
 from fastgrad.core import defjvp_argnum, defvjp_argnum, vspace
 from fastgrad.core import make_jvp as _make_jvp
 from fastgrad.core import make_vjp as _make_vjp
-from fastgrad.tracer import getval, primitive
+from fastgrad.tracer import getval, isbox, primitive
 from fastgrad.wrap_util import unary_to_nary, wraps
 
 __all__ = [
@@ -235,8 +236,26 @@ def grad_and_aux(fun, x):
     callable
         Takes the arguments of ``fun`` and gives the pair (gradient, auxiliary value).
     """
-    vjp, (ans, aux) = _make_vjp(lambda x: atuple(fun(x)), x)
-    return vjp((vspace(ans).ones(), vspace(aux).zeros())), aux
+    kept = []
+
+    def scalar(x):
+        ans, aux = fun(x)
+        kept.append(_out_of_trace(aux, x._trace))
+        return ans
+
+    vjp, ans = _make_vjp(scalar, x)
+    return pull_once(vjp, vspace(ans).ones()), kept[0]
+
+
+def _out_of_trace(x, level):
+    """Take the boxes of one trace level off the values in nested containers."""
+    if isbox(x):
+        return x._value if x._trace == level else x
+    if type(x) in (list, tuple):
+        return type(x)(_out_of_trace(item, level) for item in x)
+    if type(x) is dict:
+        return {key: _out_of_trace(value, level) for key, value in x.items()}
+    return x
 
 
 def grad_named(fun, argname):
@@ -421,14 +440,23 @@ def checkpoint(fun):
 
     Returns
     -------
-    Primitive
-        Callable as ``fun`` is, to any order of derivative: less memory, at the price of a second evaluation.
+    callable
+        As ``fun``, to any order of derivative: less memory, at the price of a second evaluation. Where ``fun`` closes
+        over a value that is traced, nothing is saved.
     """
 
     @primitive
     @wraps(fun)
-    def checkpointed(*args, **kwargs):
+    def evaluate(*args, **kwargs):
         return fun(*args, **kwargs)
+
+    @wraps(fun)
+    def checkpointed(*args, **kwargs):
+        try:
+            return evaluate(*args, **kwargs)
+        except ClosedOverTrace:
+            # It uses a traced value of a surrounding function: right only if every step of it is traced.
+            return fun(*args, **kwargs)
 
     def vjpmaker(argnum, ans, args, kwargs):
         return lambda g: make_vjp(fun, argnum)(*args, **kwargs)[0](g)
@@ -436,6 +464,6 @@ def checkpoint(fun):
     def jvpmaker(argnum, g, ans, args, kwargs):
         return make_jvp(fun, argnum)(*args, **kwargs)(g)[1]
 
-    defvjp_argnum(checkpointed, vjpmaker)
-    defjvp_argnum(checkpointed, jvpmaker)
+    defvjp_argnum(evaluate, vjpmaker)
+    defjvp_argnum(evaluate, jvpmaker)
     return checkpointed

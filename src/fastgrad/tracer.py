@@ -16,6 +16,7 @@ from fastgrad._core import (
 )
 from fastgrad._rules import registered
 from fastgrad.util import subvals, toposort
+from fastgrad.wrap_util import wraps
 
 __all__ = [
     "Box",
@@ -36,6 +37,7 @@ __all__ = [
     "trace",
     "trace_primitives_map",
     "trace_stack",
+    "wraps",
 ]
 
 box_type_mappings = Box.type_mappings

@@ -1,5 +1,7 @@
 """From operators on functions of one argument to operators on any function."""
 
+import inspect
+
 from fastgrad.util import subvals
 
 __all__ = ["get_doc", "get_name", "subvals", "unary_to_nary", "wrap_nary_f", "wraps"]
@@ -52,16 +54,25 @@ def wrap_nary_f(fun, op, argnum):
 
 
 def _pick(args, argnum):
-    """Give the arguments that ``argnum`` names, as one value, or the error that says why there are none."""
+    """Give the arguments that ``argnum`` names, as one value."""
+    return args[argnum] if isinstance(argnum, int) else tuple(args[i] for i in argnum)
+
+
+def _by_position(fun, args, kwargs, argnum):
+    """Give a call's arguments by position, those given by keyword and defaults included."""
     try:
-        if isinstance(argnum, int):
-            return args[argnum]
-        return tuple(args[i] for i in argnum)
-    except IndexError:
+        bound = inspect.signature(fun).bind(*args, **kwargs)
+    except ValueError:
         raise TypeError(
-            f"argnum {argnum} names an argument that was not given by position: {len(args)} positional argument(s) "
-            "were given"
+            f"argnum {argnum} names an argument of {get_name(fun)} that was not given by position, and where it stands "
+            "is not known"
         ) from None
+    bound.apply_defaults()
+    if max(argnum if isinstance(argnum, tuple | list) else (argnum,)) >= len(bound.args):
+        raise TypeError(
+            f"argnum {argnum} names an argument that {get_name(fun)} does not have: it has {len(bound.args)}"
+        )
+    return bound.args, bound.kwargs
 
 
 def unary_to_nary(unary_operator):
@@ -87,7 +98,11 @@ def unary_to_nary(unary_operator):
 
         @wrap_nary_f(fun, unary_operator, argnum)
         def nary_f(*args, **kwargs):
-            x = _pick(args, argnum)
+            try:
+                x = _pick(args, argnum)
+            except IndexError:
+                args, kwargs = _by_position(fun, args, kwargs, argnum)
+                x = _pick(args, argnum)
             if len(args) == 1 and not kwargs and type(argnum) is int:
                 return unary_operator(fun, x, *nary_op_args, **nary_op_kwargs)
 

@@ -8,9 +8,9 @@ from fastgrad._core import ArrayBox, bind_operators
 from fastgrad.builtins import SequenceBox
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.numpy_vspaces import complex_types, float_types, linalg_results
-from fastgrad.tracer import getval
+from fastgrad.tracer import getval, trace_primitives_map
 
-__all__ = ["ArrayBox", "SequenceBox"]
+__all__ = ["ArrayBox", "SequenceBox", "trace_primitives_map"]
 
 for _type in (np.ndarray, *float_types, *complex_types):
     ArrayBox.register(_type)
