@@ -268,17 +268,21 @@ PAD_MODES = [
     sample(arr(4), (2, 5), "wrap"),
     sample(arr(2, 4), ((1, 0), (2, 5)), "wrap"),
 ]
-# Differentiable, but without a rule so far: a sample whose rule comes moves to the list above.
-PAD_REFUSED = [
-    sample(arr(4), 2, "reflect", reflect_type="odd"),
+PAD_COMPUTED = [
+    sample(arr(4), 2, "reflect", reflect_type="odd").but(dtypes="dfD"),
+    sample(arr(4), (2, 9), "reflect", reflect_type="odd"),
     sample(arr(4), (2, 1), "symmetric", reflect_type="odd"),
-    sample(arr(4), (2, 3), "linear_ramp", end_values=(1.0, -1.0)),
+    sample(arr(2, 3, layout="T"), ((0, 2), (1, 3)), "symmetric", reflect_type="odd"),
+    sample(arr(4), 2, "reflect", reflect_type="even"),
+    sample(arr(4), (2, 3), "linear_ramp", end_values=(1.0, -1.0)).but(dtypes="dfD"),
     sample(arr(2, 4), (2, 3), "linear_ramp"),
-    sample(arr(4), (2, 1), "mean"),
+    sample(arr(2, 4), ((1, 0), (2, 3)), "linear_ramp", end_values=((1.0, 2.0), (3.0, 4.0))),
+    sample(arr(4), (2, 1), "mean").but(dtypes="dfD"),
     sample(arr(2, 4), (1, 1), "mean", stat_length=2),
-    sample(arr(4, distinct=0.05), (2, 1), "maximum"),
+    sample(arr(2, 4), 1, "mean", stat_length=((1, 2), (3, 9))),
+    sample(arr(4, distinct=0.05), (2, 1), "maximum").but(dtypes="df"),
     sample(arr(2, 4, distinct=0.05), 1, "minimum", stat_length=2),
-    sample(arr(5, distinct=0.05), (2, 1), "median"),
+    sample(arr(5, distinct=0.05), (2, 1), "median").but(dtypes="df"),
 ]
 
 FOUR = arr(4, 5)
@@ -399,7 +403,7 @@ ROWS = [
     Row("flip", FLIP, oracle=NO_RULE),
     Row(
         "pad modes",
-        [*PAD_MODES, *[s.but(refused=True) for s in PAD_REFUSED]],
+        [*PAD_MODES, *PAD_COMPUTED],
         fun=lambda np: np.pad,
         covers=("pad",),
         oracle=NO_RULE,

@@ -273,3 +273,17 @@ def test_a_ufunc_that_a_user_made_a_primitive_of_serves_its_own_name():
     traced_double = primitive(double)
     defvjp(traced_double, lambda ans, x: lambda g: 2.0 * g)
     assert grad(lambda x: double(x))(3.0) == 2.0
+
+
+# keywords of ufuncs
+
+
+@pytest.mark.parametrize("mode", [grad, lambda f: lambda x: make_jvp(f)(x)(x)])
+def test_keywords_of_ufuncs_are_honoured_or_refused_by_name(mode):
+    x = onp.array([0.5, 2.0], "f")
+    mode(lambda x: np.sum(np.maximum(x, 1.0, dtype="d")))(x)
+    mode(lambda x: np.sum(np.exp(x, casting="same_kind")))(x)
+    with pytest.raises(NotImplementedError, match="exp .* 'where'"):
+        mode(lambda x: np.sum(np.exp(x, where=[True, False], out=onp.ones(2, "f"))))(x)
+    with pytest.raises(NotImplementedError, match="matmul .* 'axes'"):
+        mode(lambda x: np.sum(np.matmul(x[:, None], x[None], axes=[(0, 1), (0, 1), (0, 1)])))(x)

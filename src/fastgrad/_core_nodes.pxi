@@ -340,26 +340,35 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
             rule = rules.rule(argnum, "VJP")
             keeps |= rule.keeps
             spaces |= rule.spaces
+        kwargs = rule_keywords(rules.fun, kwargs)
         if rules.broadcasts:
-            note_targets(node, ans, rules.fun, args, kwargs, argnums)
+            node.targets = targets_of(ans, args, argnums)
     node.arg0 = (keep(args, keeps, spaces, rules.form != FORM_WHOLE), kwargs, argnums)
     if keeps & 1:
         node.ans = ans
     return 0
 
 
-cdef int note_targets(VJPNode node, object ans, fun, tuple args, dict kwargs, tuple argnums) except -1:
-    if kwargs and (<Primitive>fun).is_ufunc:
-        for name in kwargs:
-            if name not in harmless_keywords:
-                raise NotImplementedError(
-                    f"{fun.__name__} of a traced value with the keyword {name!r} has no derivative rule; "
-                    "leave the keyword out and use fastgrad.numpy.where for what it does"
-                )
+cdef dict rule_keywords(object fun, dict kwargs):
+    # The keywords that rules are given; those of a ufunc are looked after here.
+    if not kwargs or not isinstance(fun, Primitive) or not (<Primitive>fun).is_ufunc:
+        return kwargs
+    for name in kwargs:
+        if name not in harmless_keywords:
+            raise NotImplementedError(
+                f"{fun.__name__} of a traced value with the keyword {name!r} has no derivative rule; "
+                "leave the keyword out and use fastgrad.numpy.where for what it does"
+            )
+    return {}
+
+
+cdef object targets_of(object ans, tuple args, tuple argnums):
+    # Per traced argument the vspace its cotangent must be brought to; None where nothing is to be done for any.
     targets = [None if same_space(args[i], ans) else vspace(args[i]) for i in argnums]
-    if any(target is not None for target in targets):
-        node.targets = tuple(targets)
-    return 0
+    for target in targets:
+        if target is not None:
+            return tuple(targets)
+    return None
 
 
 cdef class JVPNode(Node):
@@ -404,8 +413,7 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
     cdef object fun = rules.fun
     if rules.form == FORM_WHOLE:
         return rules.whole(argnums, tangents, ans, args, kwargs)
-    if rules.broadcasts and kwargs:
-        note_targets(VJPNode.__new__(VJPNode), ans, fun, args, kwargs, argnums)
+    given = rule_keywords(fun, kwargs)
     total = None
     for i in range(len(argnums)):
         rule = rules.rule(argnums[i], "JVP")
@@ -414,7 +422,7 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
         if rule.kind == RULE_SAME:
             tangent = fun(*args[:argnums[i]], tangents[i], *args[argnums[i] + 1:], **kwargs)
         else:
-            tangent = apply_rule(rule, tangents[i], ans, args, kwargs)
+            tangent = apply_rule(rule, tangents[i], ans, args, given)
         total = tangent if total is None else add_values(total, tangent)
     if total is None:
         return vspace(ans).zeros()

@@ -47,7 +47,7 @@ def wrap_nary_f(fun, op, argnum):
     return wraps(
         fun,
         namestr="{op}_of_{fun}_wrt_argnum_{argnum}",
-        docstr="{op} of {fun} with respect to argument {argnum}; takes the arguments of {fun}.\n\n{doc}",
+        docstr="    {op} of function {fun} with respect to argument number {argnum}; takes its arguments.\n\n{doc}",
         op=get_name(op),
         argnum=argnum,
     )
@@ -115,6 +115,7 @@ def unary_to_nary(unary_operator):
                         changed[i] = value
                 return fun(*changed, **kwargs)
 
+            unary_f.__name__ = get_name(fun)
             return unary_operator(unary_f, x, *nary_op_args, **nary_op_kwargs)
 
         return nary_f

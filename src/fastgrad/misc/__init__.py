@@ -1,5 +1,7 @@
 """Tools built on the operators."""
 
+from fastgrad.misc import tracers
 from fastgrad.misc.flatten import flatten
+from fastgrad.misc.tracers import const_graph
 
-__all__ = ["flatten"]
+__all__ = ["const_graph", "flatten", "tracers"]

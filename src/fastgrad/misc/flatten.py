@@ -35,13 +35,20 @@ def _flatten(value):
 def _parts(value):
     plain = getval(value)
     if isinstance(plain, dict):
-        for key in sorted(plain, key=str):
+        for key in _ordered(plain):
             yield from _parts(value[key])
     elif isinstance(plain, list | tuple):
         for i in range(len(plain)):
             yield from _parts(value[i])
     else:
         yield np.ravel(value)
+
+
+def _ordered(keys):
+    try:
+        return sorted(keys)
+    except TypeError:  # keys of types that can't be compared
+        return sorted(keys, key=str)
 
 
 def flatten_func(func, example):

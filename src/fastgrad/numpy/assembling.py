@@ -31,21 +31,21 @@ def _array_from_scalar_or_array(array_args, array_kwargs, scarray):
     return _np.array(scarray, *array_args, **array_kwargs)
 
 
-def array(object, *args, **kwargs):
+def array(A, *args, **kwargs):
     """Create an array as ``numpy.array`` does; traced values may stand anywhere in nested lists and tuples.
 
     Parameters
     ----------
-    object : array_like
+    A : array_like
         The data.
     *args, **kwargs
         As for ``numpy.array``.
     """
-    if _is_traced_sequence(object):
-        return array_from_args(args, kwargs, *[traced_array(item) for item in object])
-    if isbox(object):
-        return _array_from_scalar_or_array(args, kwargs, object)
-    return _np.array(object, *args, **kwargs)
+    if _is_traced_sequence(A):
+        return array_from_args(args, kwargs, *[traced_array(item) for item in A])
+    if isbox(A):
+        return _array_from_scalar_or_array(args, kwargs, A)
+    return _np.array(A, *args, **kwargs)
 
 
 def _is_traced_sequence(x):
@@ -289,8 +289,46 @@ def metadata(A):
     return array.shape, array.ndim, array.dtype, _np.iscomplexobj(array)
 
 
+# ----------------------------------------------------------------------------------------------- functions of functions
+# What the user's function returns may be traced, be it by its arguments or by what it closes over. NumPy would put that
+# into an object array, which no trace knows.
+
+
+class vectorize(_np.vectorize):
+    """Make a function of arrays from a function of numbers, as ``numpy.vectorize`` does; traced values stay traced."""
+
+    def __call__(self, *args, **kwargs):
+        result = super().__call__(*args, **kwargs)
+        if isinstance(result, tuple):
+            return tuple(_traced_items(item) for item in result)
+        return _traced_items(result)
+
+
+def _traced_items(result):
+    return wrap_if_boxes_inside(result) if isinstance(result, _np.ndarray) else result
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """Apply a function to vectors along an axis, as ``numpy.apply_along_axis`` does."""
+    if not (isbox(arr) or _is_traced_sequence(arr)):
+        return _traced_items(_np.apply_along_axis(func1d, axis, arr, *args, **kwargs))
+    moved = p.moveaxis(traced_array(arr), axis, -1)
+    shape = p.shape(moved)[:-1]
+    axis = axis % (len(shape) + 1)
+    results = stack([func1d(moved[index], *args, **kwargs) for index in _np.ndindex(shape)])
+    added = p.ndim(results) - 1
+    results = p.reshape(results, (*shape, *p.shape(results)[1:]))
+    return p.moveaxis(results, range(len(shape), len(shape) + added), range(axis, axis + added))
+
+
+def fromfunction(function, shape, **kwargs):
+    """Make an array of a function of its coordinates, as ``numpy.fromfunction`` does."""
+    return _traced_items(_np.fromfunction(function, shape, **kwargs))
+
+
 __all__ = [
     "append",
+    "apply_along_axis",
     "array",
     "array_from_args",
     "astype",
@@ -301,6 +339,7 @@ __all__ = [
     "concatenate",
     "concatenate_args",
     "dstack",
+    "fromfunction",
     "getitem",
     "hstack",
     "make_diagonal",
@@ -309,6 +348,7 @@ __all__ = [
     "row_stack",
     "select",
     "stack",
+    "vectorize",
     "vstack",
     "where",
     "wrap_if_boxes_inside",

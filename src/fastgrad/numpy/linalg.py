@@ -1,7 +1,139 @@
-"""numpy.linalg, its functions as primitives."""
+"""numpy.linalg, its functions as primitives; those that other primitives are made of are written here."""
 
+import math as _math
+
+import numpy as _np
 import numpy.linalg as _npla
 
+from fastgrad._core import holds_box as _holds_box
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.assembling import traced_array as _traced_array
 from fastgrad.numpy.numpy_wrapper import wrap_namespace
+from fastgrad.tracer import getval as _getval
+from fastgrad.tracer import isbox as _isbox
 
 wrap_namespace(_npla.__dict__, globals())
+
+
+def T(x):
+    """Give the transposes of a stack of matrices."""
+    return anp.swapaxes(x, -1, -2)
+
+
+def _dot(a, b):  # by this name a helper of autograd's
+    return anp.einsum("...ij,...jk->...ik", a, b)
+
+
+@anp.primitive
+def multi_dot_args(*arrays):
+    """Multiply matrices in the order that takes the fewest operations."""
+    return _npla.multi_dot(arrays)
+
+
+def multi_dot(arrays, *, out=None):
+    """Multiply two or more matrices in the order that takes the fewest operations, as ``numpy.linalg.multi_dot`` does.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Matrices; the first and the last may be vectors.
+    out : ndarray, optional
+        Where to put the product; not for traced values.
+    """
+    arrays = [_traced_array(x) for x in arrays]
+    if out is None:
+        return multi_dot_args(*arrays)
+    if _holds_box(arrays):
+        raise NotImplementedError("multi_dot of traced values does not take 'out'; use the returned array")
+    return _npla.multi_dot(arrays, out=out)
+
+
+@anp.primitive
+def lstsq_parts(a, b, rcond=None):
+    """Give solution, squared residuals and singular values of a least-squares problem: what has derivatives."""
+    x, squares, _, s = _npla.lstsq(a, b, rcond)
+    return x, squares, s
+
+
+def lstsq(a, b, rcond=None):
+    """Solve a least-squares problem as ``numpy.linalg.lstsq`` does.
+
+    Parameters
+    ----------
+    a : array_like
+        Shape (m, n).
+    b : array_like
+        Shape (m,) or (m, k).
+    rcond : float, optional
+        Singular values up to this fraction of the largest count as zero.
+
+    Returns
+    -------
+    x, squares, rank, s
+        The solution, the sums of squared residuals (empty if the rank is below n, or m at most n), the rank, and the
+        singular values. The derivatives are those at constant rank.
+    """
+    a, b = _traced_array(a), _traced_array(b)
+    if not (_isbox(a) or _isbox(b)):
+        return _npla.lstsq(a, b, rcond)
+    x, squares, s = lstsq_parts(a, b, rcond)
+    return x, squares, _lstsq_rank(_getval(s), max(anp.shape(a)), rcond), s
+
+
+def _lstsq_rank(s, size, rcond):
+    cutoff = _lstsq_cutoff(s, size, rcond) * s.max(initial=0)
+    return _np.int32(_np.count_nonzero(s > cutoff))
+
+
+def _lstsq_cutoff(s, size, rcond):
+    """Give the ``rcond`` that LAPACK is given."""
+    eps = _np.finfo(s.dtype).eps
+    return eps * size if rcond is None else eps if rcond < 0 else rcond
+
+
+def tensorinv(a, ind=2):
+    """Invert an array as a map between its first ``ind`` axes and the others, as ``numpy.linalg.tensorinv`` does."""
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = anp.shape(a)
+    matrix = anp.reshape(a, (_math.prod(shape[:ind]), -1))
+    return anp.reshape(inv(matrix), shape[ind:] + shape[:ind])  # noqa: F821
+
+
+def tensorsolve(a, b, axes=None):
+    """Solve ``tensordot(a, x, x.ndim) == b`` for x, as ``numpy.linalg.tensorsolve`` does."""
+    n = anp.ndim(a)
+    last = [axis % n for axis in axes or ()]
+    a = anp.transpose(a, [axis for axis in range(n) if axis not in last] + last)
+    shape = anp.shape(a)[anp.ndim(b) - n :]
+    matrix = anp.reshape(a, (-1, _math.prod(shape)))
+    return anp.reshape(solve(matrix, anp.ravel(b)), shape)  # noqa: F821
+
+
+if hasattr(_npla, "matrix_transpose"):  # NumPy 2
+    matmul, matrix_transpose, tensordot = anp.matmul, anp.matrix_transpose, anp.tensordot
+
+    def trace(x, /, *, offset=0, dtype=None):
+        """Sum the diagonal of the last two axes, as ``numpy.linalg.trace`` does."""
+        return anp.trace(x, offset, -2, -1, dtype)
+
+    def diagonal(x, /, *, offset=0):
+        """Give the diagonal of the last two axes, as ``numpy.linalg.diagonal`` does."""
+        return anp.diagonal(x, offset, -2, -1)
+
+    def outer(x1, x2, /):
+        """Give the outer product of two vectors, as ``numpy.linalg.outer`` does."""
+        if anp.ndim(x1) != 1 or anp.ndim(x2) != 1:
+            raise ValueError(
+                f"Input arrays must be one-dimensional, but they are x1.ndim={anp.ndim(x1)} and x2.ndim={anp.ndim(x2)}."
+            )
+        return anp.outer(x1, x2)
+
+    def cross(x1, x2, /, *, axis=-1):
+        """Give the cross product of vectors of length 3, as ``numpy.linalg.cross`` does."""
+        if anp.shape(x1)[axis] != 3 or anp.shape(x2)[axis] != 3:
+            raise ValueError(
+                "Both input arrays must be (arrays of) 3-dimensional vectors, "
+                f"but they are {anp.shape(x1)[axis]} and {anp.shape(x2)[axis]} dimensional instead."
+            )
+        return anp.cross(x1, x2, axis=axis)

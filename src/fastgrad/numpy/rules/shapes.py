@@ -124,36 +124,6 @@ def _tile_back(g, _ans, vs_A, reps):
 def_direct(anp.repeat, vjps=(_repeat_back,), jvps=("same",))
 def_direct(anp.tile, vjps=(_tile_back,), jvps=("same",))
 
-PADS_BY_INDEX = ("edge", "reflect", "symmetric", "wrap", "empty")
-
-
-def _check_pad(mode, kwargs):
-    if mode != "constant" and mode not in PADS_BY_INDEX or kwargs.get("reflect_type", "even") != "even":
-        raise NotImplementedError(
-            f"pad with mode {mode!r} and {kwargs} has no derivative rule; the modes that have one are 'constant', "
-            "'edge', 'reflect', 'symmetric' and 'wrap', with reflect_type 'even'"
-        )
-
-
-def _pad_back(g, _ans, vs_array, pad_width, mode="constant", **kwargs):
-    _check_pad(mode, kwargs)
-    places = onp.arange(math.prod(vs_array.shape)).reshape(vs_array.shape)
-    if mode in ("constant", "empty"):
-        inside = onp.pad(onp.ones(vs_array.shape, bool), pad_width)
-        return anp.reshape(g[inside], vs_array.shape)
-    index = onp.unravel_index(onp.pad(places, pad_width, mode), vs_array.shape)
-    return untake(g, index, vs_array)
-
-
-def _pad_forward(g, _ans, _array, pad_width, mode="constant", **kwargs):
-    _check_pad(mode, kwargs)
-    if mode in ("constant", "empty"):
-        return anp.pad(g, pad_width)
-    return anp.pad(g, pad_width, mode)
-
-
-def_direct(anp.pad, vjps=(_pad_back,), jvps=(_pad_forward,))
-
 # ------------------------------------------------------------------------------------------------------------ diagonals
 
 

@@ -5,10 +5,12 @@ from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.tracer import register_notrace
 
 NAMES = (
-    "all allclose any argmax argmin argpartition argsort argwhere around array_equal array_equiv ceil count_nonzero "
-    "empty_like equal fix flatnonzero floor floor_divide greater greater_equal isclose iscomplex iscomplexobj isfinite "
-    "isinf isnan isneginf isposinf isreal isscalar less less_equal logical_and logical_not logical_or logical_xor ndim "
-    "nonzero not_equal ones_like result_type rint round searchsorted shape sign signbit size trunc zeros_like"
+    "all allclose any argmax argmin argpartition argsort argwhere around array_equal array_equiv ceil common_type "
+    "count_nonzero diag_indices_from digitize empty_like equal fix flatnonzero floor floor_divide greater "
+    "greater_equal isclose iscomplex iscomplexobj isfinite isfortran isin isinf isnan isneginf isposinf isreal "
+    "isrealobj isscalar iterable less less_equal lexsort logical_and logical_not logical_or logical_xor "
+    "may_share_memory nanargmax nanargmin ndim nonzero not_equal ones_like result_type rint round searchsorted shape "
+    "shares_memory sign signbit size spacing tril_indices_from triu_indices_from trunc zeros_like"
 ).split()
 
 nograd_functions = [getattr(anp, name) for name in NAMES]

@@ -1,0 +1,69 @@
+"""Convolution and correlation of vectors: bilinear, and each other's transposes."""
+
+import math
+
+from fastgrad._core import VSpace
+from fastgrad._rules import def_direct
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.broadcasting import fit, is_complex
+
+
+def _full(g, n, m, mode):
+    """Give the cotangent of the full convolution of vectors of lengths ``n`` and ``m``, of which ``mode`` keeps a part.
+
+    "same" keeps as many elements as the longer has, from the middle; "valid" those that all of the shorter reaches.
+    """
+    if isinstance(mode, int):
+        mode = ("valid", "same", "full")[mode]
+    whole, part = n + m - 1, anp.shape(g)[0]
+    if mode[0].lower() == "f":
+        return g
+    before = (min(n, m) - 1) // 2 if mode[0].lower() == "s" else min(n, m) - 1
+    return anp.pad(g, (before, whole - part - before))
+
+
+def _length(x):
+    return math.prod(x.shape if isinstance(x, VSpace) else anp.shape(x))
+
+
+# (a * v)[k] is the sum of a[i] v[k - i], so the cotangent of a[i] is the sum of g[k] v[k - i].
+
+
+def _convolve_back(g, space, other, mode):
+    g = _full(g, _length(space), _length(other), mode)
+    return fit(anp.reshape(anp.convolve(g, anp.flip(anp.atleast_1d(other)), "valid"), space.shape), space)
+
+
+def_direct(
+    anp.convolve,
+    vjps=(
+        lambda g, _ans, vs_a, v, mode="full": _convolve_back(g, vs_a, v, mode),
+        lambda g, _ans, a, vs_v, mode="full": _convolve_back(g, vs_v, a, mode),
+    ),
+    jvps=("same", "same"),
+)
+
+# correlate(a, v) is the convolution of a with the conjugate of v, backwards; where v is the longer one, the part that
+# the mode keeps is that of correlate(v, a), backwards.
+
+
+def _conj(x):
+    return anp.conj(x) if is_complex(x) else x
+
+
+def _full_correlation(g, n, m, mode):
+    return _full(g, n, m, mode) if n >= m else anp.flip(_full(anp.flip(g), n, m, mode))
+
+
+def _correlate_back_a(g, _ans, vs_a, v, mode="valid"):
+    g = _full_correlation(g, _length(vs_a), _length(v), mode)
+    return fit(anp.reshape(anp.convolve(g, _conj(anp.atleast_1d(v)), "valid"), vs_a.shape), vs_a)
+
+
+def _correlate_back_v(g, _ans, a, vs_v, mode="valid"):
+    g = _full_correlation(g, _length(a), _length(vs_v), mode)
+    back = anp.flip(anp.convolve(g, anp.flip(anp.atleast_1d(a)), "valid"))
+    return fit(anp.reshape(_conj(back), vs_v.shape), vs_v)
+
+
+def_direct(anp.correlate, vjps=(_correlate_back_a, _correlate_back_v), jvps=("same", "same"))

@@ -1,0 +1,444 @@
+"""Decompositions of matrices: eigenvalues and eigenvectors, singular values and vectors, Cholesky and QR.
+
+Pushforwards are those of Giles (2008), "An extended collection of matrix derivative results", and for QR of Walter and
+Lehmann (2018), "Algorithmic differentiation of linear algebra functions"; pullbacks are their transposes. A pullback
+works with conjugated cotangents, which pair with tangents by Re tr(X^H V), and conjugates what it gives back.
+
+A matrix does not fix the phases of its eigenvectors and singular vectors, nor a basis of a complement; a derivative
+is right for functions that do not depend on these. Vectors that belong to equal values are not fixed either: what would
+be divided by the difference of two equal values is taken as zero, which is right wherever it is zero over zero.
+"""
+
+import numpy as onp
+
+from fastgrad._rules import def_direct, def_whole
+from fastgrad.builtins import NamedTupleVSpace, SequenceBox, container_take
+from fastgrad.core import vspace
+from fastgrad.numpy import linalg
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.broadcasting import dtype_of, fit_dtype, is_complex
+from fastgrad.tracer import getval, primitive
+
+# -------------------------------------------------------------------------------------------------------- common ground
+
+
+def transpose(x):
+    """Transpose matrices, stacked or not."""
+    return x.T if x.ndim == 2 else anp.swapaxes(x, -1, -2)
+
+
+def conj(x):
+    """Conjugate what is complex."""
+    return anp.conj(x) if is_complex(x) else x
+
+
+def adjoint(x):
+    """Give the conjugate transpose."""
+    return conj(transpose(x))
+
+
+def like(g, x):
+    """Cast a cotangent or tangent of the right shape to the dtype of ``x``."""
+    if getattr(g, "dtype", None) is getattr(x, "dtype", 0):
+        return g
+    return fit_dtype(g, vspace(x))
+
+
+def diagonal(x):
+    """Give the main diagonal of matrices, stacked or not."""
+    return anp.diagonal(x, 0, -2, -1)
+
+
+def on_diagonal(x):
+    """Make diagonal matrices of vectors."""
+    return anp.make_diagonal(x, 0, -2, -1)
+
+
+def is_nothing(g):
+    """Say whether a cotangent is zero and does not depend on anything traced."""
+    return type(g) is onp.ndarray and not g.any()
+
+
+def _rounding(values, size):
+    """Bound, with room, for each matrix the difference that rounding alone makes between values that are equal."""
+    largest = onp.max(abs(values), axis=-1, initial=0)[..., None, None]
+    return largest * (8 * size * onp.finfo(values.dtype).eps)
+
+
+def _inverse(x, bound):
+    """Give 1 / x, zero where x is as good as zero."""
+    none = abs(getval(x)) <= bound
+    return anp.where(none, 0, 1 / anp.where(none, 1, x)) if none.any() else 1 / x
+
+
+def _inverse_gaps(values):
+    """Give 1 / (values[j] - values[i]) at i, j, zero where they are equal."""
+    bound = _rounding(getval(values), anp.shape(values)[-1])
+    return _inverse(values[..., None, :] - values[..., :, None], bound)
+
+
+# ------------------------------------------------------------------------------------------------------- named results
+
+
+@primitive
+def make_result(kind, *values):
+    """Make a named tuple of ``values``."""
+    return kind(*values)
+
+
+def _make_result_back(argnums, g, _ans, vs_args, kwargs):
+    return [container_take(g, i - 1) for i in argnums]
+
+
+def _make_result_forward(argnums, gs, ans, args, kwargs):
+    given = dict(zip(argnums, gs, strict=True))
+    return make_result(args[0], *[given[i] if i in given else vspace(args[i]).zeros() for i in range(1, len(args))])
+
+
+def_whole(make_result, vjp=_make_result_back, jvp=_make_result_forward)
+
+
+def _register_result(kind):
+    """Let a named tuple be traced, its fields by name too."""
+    name = kind.__name__
+    fields = {field: property(lambda self, i=i: self[i]) for i, field in enumerate(kind._fields)}
+    fields |= {"__slots__": (), "__doc__": f"A traced {name}."}
+    box = type(f"{name}Box", (SequenceBox,), fields)
+    doc = f"The space of values of type {name}."
+    space = type(f"{name}VSpace", (NamedTupleVSpace,), {"seq_type": kind, "__doc__": doc})
+    box.register(kind)
+    space.register(kind)
+    return kind
+
+
+_ONE = onp.eye(1)
+_EigResult, _EighResult, _SVDResult, _QRResult, SlogdetResult = [
+    _register_result(type(fun(_ONE)))
+    for fun in (onp.linalg.eig, onp.linalg.eigh, onp.linalg.svd, onp.linalg.qr, onp.linalg.slogdet)
+]
+
+# -------------------------------------------------------------------------------------- matrices given by one triangle
+
+
+def from_triangle(x, lower=True):
+    """Fill up the Hermitian matrix of which a function reads one triangle."""
+    strict = anp.tril(x, -1) if lower else anp.triu(x, 1)
+    return strict + adjoint(strict) + anp.real(x) * onp.eye(anp.shape(x)[-1], dtype=bool)
+
+
+def to_triangle(x, lower=True):
+    """Transpose `from_triangle`."""
+    both = x + adjoint(x)
+    both = anp.tril(both, -1) if lower else anp.triu(both, 1)
+    return both + anp.real(x) * onp.eye(anp.shape(x)[-1], dtype=bool)
+
+
+# ----------------------------------------------------------------------------------------------------------- eig, eigh
+# With K = V^-1 dA V the eigenvalues move by the diagonal of K, and V by V X, X[i, j] = K[i, j] / (w[j] - w[i]) off
+# the diagonal. Eigenvectors of a general matrix keep length 1: the diagonal of X is minus the real part of that of
+# V^H V X.
+
+
+def _eig_back(g, ans, a):
+    w, v = ans[0], ans[1]
+    gw, gv = g[0], g[1]
+    vt = transpose(v)
+    inner = on_diagonal(gw)
+    if not is_nothing(gv):
+        along = vt @ gv
+        kept = anp.real(diagonal(along))
+        inner = inner + _inverse_gaps(w) * (along - (vt @ conj(v)) * kept[..., None, :])
+    return like(linalg.solve(vt, inner @ vt), a)
+
+
+def _eig_forward(g, ans, _a):
+    w, v = ans[0], ans[1]
+    k = linalg.solve(v, g @ v)
+    dv = v @ (_inverse_gaps(w) * k)
+    length = anp.real(anp.sum(conj(v) * dv, axis=-2, keepdims=True))
+    return make_result(_EigResult, like(diagonal(k), w), like(dv - v * length, v))
+
+
+def_direct(linalg.eig, vjps=(_eig_back,), jvps=(_eig_forward,))
+
+
+def _vectors_of(w, a):
+    """Give eigenvectors in the order of the eigenvalues ``w``: LAPACK's order may change when it is asked for both."""
+    found, v = linalg.eig(a)
+    have, want = getval(found), getval(w)
+    if onp.allclose(have, want, rtol=1e-3, atol=0):
+        return v
+    order = onp.empty(want.shape, int)
+    for index in onp.ndindex(want.shape[:-1]):
+        distance = abs(want[index][:, None] - have[index])
+        for i in range(len(distance)):
+            order[index][i] = j = onp.argmin(distance[i])
+            distance[:, j] = onp.inf
+    return anp.take_along_axis(v, order[..., None, :], -1)
+
+
+def _eigvals_back(g, ans, a):
+    vt = transpose(_vectors_of(ans, a))
+    return like(linalg.solve(vt, g[..., :, None] * vt), a)
+
+
+def _eigvals_forward(g, ans, a):
+    v = _vectors_of(ans, a)
+    return like(diagonal(linalg.solve(v, g @ v)), ans)
+
+
+def_direct(linalg.eigvals, vjps=(_eigvals_back,), jvps=(_eigvals_forward,))
+
+
+def _is_lower(UPLO):
+    return UPLO in "Ll"
+
+
+def _eigh_back(g, ans, a, UPLO="L"):
+    w, v = ans[0], ans[1]
+    gw, gv = g[0], conj(g[1])
+    vh = adjoint(v)
+    full = (v * gw[..., None, :]) @ vh
+    if not is_nothing(gv):
+        full = full + v @ (_inverse_gaps(w) * (vh @ gv)) @ vh
+    return like(conj(to_triangle(full, _is_lower(UPLO))), a)
+
+
+def _eigh_forward(g, ans, _a, UPLO="L"):
+    w, v = ans[0], ans[1]
+    k = adjoint(v) @ from_triangle(g, _is_lower(UPLO)) @ v
+    return make_result(_EighResult, like(diagonal(k), w), like(v @ (_inverse_gaps(w) * k), v))
+
+
+def_direct(linalg.eigh, vjps=(_eigh_back,), jvps=(_eigh_forward,))
+
+
+def _eigvalsh_back(g, _ans, a, UPLO="L"):
+    v = linalg.eigh(a, UPLO)[1]
+    full = (v * g[..., None, :]) @ adjoint(v)
+    return like(conj(to_triangle(full, _is_lower(UPLO))), a)
+
+
+def _eigvalsh_forward(g, ans, a, UPLO="L"):
+    v = linalg.eigh(a, UPLO)[1]
+    return like(anp.sum(conj(v) * (from_triangle(g, _is_lower(UPLO)) @ v), axis=-2), ans)
+
+
+def_direct(linalg.eigvalsh, vjps=(_eigvalsh_back,), jvps=(_eigvalsh_forward,))
+
+
+# ----------------------------------------------------------------------------------------------------------------- svd
+# K = U^H dA V = P S + dS - S Q, where dU = U P and dV = V Q within their spans, P and Q anti-Hermitian. So
+#     P + Q = (K + K^H)[i, j] / (s[j] - s[i])    and    P - Q = (K - K^H)[i, j] / (s[i] + s[j]).
+# Equal singular values leave P + Q open, but not P - Q: U V^H has a derivative there. Where a phase is open, U and V
+# share it. Outside of its span U moves by (1 - U U^H) dA V / S, and V by (1 - V V^H) dA^H U / S. The vectors that
+# `full_matrices` adds stay orthogonal to the others, and do not turn among themselves.
+
+
+class _Thin:
+    """The first k = min(m, n) singular vectors of matrices, and what the rules make of the singular values."""
+
+    def __init__(self, u, s, vh):
+        m, n, k = anp.shape(u)[-2], anp.shape(vh)[-1], anp.shape(s)[-1]
+        self.u, self.vh = u[..., :k], vh[..., :k, :]
+        self.s, self.v, self.uh = s, adjoint(self.vh), adjoint(self.u)
+        self.u_rest = u[..., k:] if anp.shape(u)[-1] > k else None
+        self.v_rest = adjoint(vh[..., k:, :]) if anp.shape(vh)[-2] > k else None
+        self.is_tall, self.is_wide = m > k, n > k
+        self._bound = _rounding(getval(s), max(m, n))
+
+    def gaps(self):
+        """Give 1 / (s[j] - s[i])."""
+        return _inverse_gaps(self.s)
+
+    def sums(self):
+        """Give 1 / (s[i] + s[j])."""
+        return _inverse(self.s[..., None, :] + self.s[..., :, None], self._bound)
+
+    def inverse(self):
+        """Give 1 / s, as rows that scale columns."""
+        return _inverse(self.s[..., None, :], self._bound)
+
+
+def _outside(x, q):
+    """Take away from the columns of x what lies in the span of the orthonormal columns of q."""
+    return x - q @ (adjoint(q) @ x)
+
+
+def _with_rest(dx, x, rest):
+    """Add the tangents of vectors that complete x to a basis."""
+    return dx if rest is None else anp.concatenate([dx, -x @ (adjoint(dx) @ rest)], -1)
+
+
+def _without_rest(g, x, rest):
+    """Transpose `_with_rest`."""
+    if rest is None:
+        return g
+    k = anp.shape(x)[-1]
+    return g[..., :k] - rest @ (adjoint(g[..., k:]) @ x)
+
+
+def _svd_push(g, thin):
+    """Give the tangents of U, s and V."""
+    image = g @ thin.v
+    k = thin.uh @ image
+    kh = adjoint(k)
+    both, difference = thin.gaps() * (k + kh), thin.sums() * (k - kh)
+    du, dv = thin.u @ ((both + difference) * 0.5), thin.v @ ((both - difference) * 0.5)
+    if thin.is_tall:
+        du = du + _outside(image, thin.u) * thin.inverse()
+    if thin.is_wide:
+        dv = dv + _outside(adjoint(thin.uh @ g), thin.v) * thin.inverse()
+    return _with_rest(du, thin.u, thin.u_rest), anp.real(diagonal(k)), _with_rest(dv, thin.v, thin.v_rest)
+
+
+def _svd_pull(gu, gs, gv, thin):
+    """Give the conjugate of the cotangent of A of the conjugates of those of U, s and V."""
+    full = (thin.u * gs[..., None, :]) @ thin.vh
+    if is_nothing(gu) and is_nothing(gv):
+        return full
+    gu, gv = _without_rest(gu, thin.u, thin.u_rest), _without_rest(gv, thin.v, thin.v_rest)
+    zu, zv = thin.uh @ gu, adjoint(thin.v) @ gv
+    both, difference = thin.gaps() * (zu + zv), thin.sums() * (zu - zv)
+    inner = (both + adjoint(both) + difference - adjoint(difference)) * 0.5
+    full = full + thin.u @ inner @ thin.vh
+    if thin.is_tall:
+        full = full + (_outside(gu, thin.u) * thin.inverse()) @ thin.vh
+    if thin.is_wide:
+        full = full + thin.u @ adjoint(_outside(gv, thin.v) * thin.inverse())
+    return full
+
+
+def _svd_back(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
+    if compute_uv:
+        full = _svd_pull(conj(g[0]), g[1], transpose(g[2]), _Thin(ans[0], ans[1], ans[2]))
+    else:
+        u, s, vh = linalg.svd(a, False, True, hermitian)
+        full = (u * g[..., None, :]) @ vh
+    return like(conj(to_triangle(full) if hermitian else full), a)
+
+
+def _svd_forward(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
+    if hermitian:
+        g = from_triangle(g)
+    if compute_uv:
+        du, ds, dv = _svd_push(g, _Thin(ans[0], ans[1], ans[2]))
+        return make_result(_SVDResult, like(du, ans[0]), like(ds, ans[1]), like(adjoint(dv), ans[2]))
+    u, s, vh = linalg.svd(a, False, True, hermitian)
+    return like(anp.sum(conj(u) * (g @ adjoint(vh)), axis=-2), ans)
+
+
+def_direct(linalg.svd, vjps=(_svd_back,), jvps=(_svd_forward,))
+
+
+def _svdvals_back(g, ans, a):
+    return _svd_back(g, ans, a, compute_uv=False)
+
+
+def _svdvals_forward(g, ans, a):
+    return _svd_forward(g, ans, a, compute_uv=False)
+
+
+if hasattr(onp.linalg, "svdvals"):
+    def_direct(linalg.svdvals, vjps=(_svdvals_back,), jvps=(_svdvals_forward,))
+
+
+# ------------------------------------------------------------------------------------------------------------ Cholesky
+# L^-1 dA L^-H = L^-1 dL + its adjoint, and L^-1 dL is lower triangular with a real diagonal: half of it. NumPy reads
+# one triangle, but the argument is Hermitian by contract: cotangents are, and of a tangent the Hermitian part counts.
+
+
+def _half_lower(x):
+    n = anp.shape(x)[-1]
+    return anp.tril(x) * (1 - 0.5 * onp.eye(n)).astype(dtype_of(x).char.lower())
+
+
+def _cholesky_back(g, ans, _a, *, upper=False):
+    low, g = (adjoint(ans), transpose(g)) if upper else (ans, conj(g))
+    lh = adjoint(low)
+    inner = _half_lower(lh @ g)
+    full = linalg.solve(lh, adjoint(linalg.solve(lh, adjoint(inner))))
+    return like(conj((full + adjoint(full)) * 0.5), ans)
+
+
+def _cholesky_forward(g, ans, _a, *, upper=False):
+    low = adjoint(ans) if upper else ans
+    g = (g + adjoint(g)) * 0.5
+    inner = linalg.solve(low, adjoint(linalg.solve(low, g)))
+    tangent = low @ _half_lower(inner)
+    return like(adjoint(tangent) if upper else tangent, ans)
+
+
+def_direct(linalg.cholesky, vjps=(_cholesky_back,), jvps=(_cholesky_forward,))
+
+
+# ------------------------------------------------------------------------------------------------------------------ QR
+# Walter and Lehmann: Q^H dA R^-1 = Q^H dQ + dR R^-1, an anti-Hermitian matrix and an upper triangular one with a real
+# diagonal, as that of R is. Of a wide matrix Q and the left part of R are those of its left part, the rest of R is Q^H
+# times its right part. The columns that mode "complete" adds to Q are as those of a full SVD.
+
+
+def _upper_part(b):
+    """Give dR R^-1 of Q^H dA R^-1."""
+    return anp.triu(b, 1) + adjoint(anp.tril(b, -1)) + anp.real(b) * onp.eye(anp.shape(b)[-1], dtype=bool)
+
+
+def _upper_part_back(x):
+    """Transpose `_upper_part`."""
+    upper = anp.triu(x, 1)
+    return upper + adjoint(upper) + anp.real(x) * onp.eye(anp.shape(x)[-1], dtype=bool)
+
+
+def _over(x, r):
+    """Give x R^-1."""
+    return transpose(linalg.solve(transpose(r), transpose(x)))
+
+
+def _over_adjoint(x, r):
+    """Give x R^-H."""
+    return transpose(linalg.solve(conj(r), transpose(x)))
+
+
+def _factors(ans, a, mode):
+    """Give Q, its further columns or None, and R, of any mode."""
+    if mode not in ("reduced", "complete", "r"):
+        raise NotImplementedError(
+            f"qr of a traced value has no derivative with mode={mode!r}; use 'reduced', 'complete' or 'r'"
+        )
+    q, r = linalg.qr(a) if mode == "r" else (ans[0], ans[1])
+    k = min(anp.shape(a)[-2:])
+    rest = q[..., k:] if anp.shape(q)[-1] > k else None
+    return q[..., :k], rest, r[..., :k, :]
+
+
+def _qr_back(g, ans, a, mode="reduced"):
+    q, rest, r = _factors(ans, a, mode)
+    k = anp.shape(q)[-1]
+    square, left_of_gr = r[..., :k], conj(g if mode == "r" else g[1])[..., :k, :]
+    gq = 0 * q if mode == "r" else _without_rest(conj(g[0]), q, rest)
+    is_wide = anp.shape(a)[-1] > k
+    if is_wide:
+        gw, left_of_gr = left_of_gr[..., k:], left_of_gr[..., :k]
+        gq = gq + a[..., k:] @ adjoint(gw)
+    inner = _upper_part_back(left_of_gr @ adjoint(square) - adjoint(q) @ gq)
+    full = _over_adjoint(gq + q @ inner, square)
+    return like(conj(anp.concatenate([full, q @ gw], -1) if is_wide else full), a)
+
+
+def _qr_forward(g, ans, a, mode="reduced"):
+    q, rest, r = _factors(ans, a, mode)
+    k = anp.shape(q)[-1]
+    square, left = r[..., :k], g[..., :k]
+    dr = _upper_part(_over(adjoint(q) @ left, square)) @ square
+    dq = _over(left - q @ dr, square)
+    if anp.shape(a)[-1] > k:
+        dr = anp.concatenate([dr, adjoint(dq) @ a[..., k:] + adjoint(q) @ g[..., k:]], -1)
+    if mode == "r":
+        return like(dr, ans)
+    if rest is not None:
+        below = (*anp.shape(dr)[:-2], anp.shape(rest)[-1], anp.shape(dr)[-1])
+        dq, dr = _with_rest(dq, q, rest), anp.concatenate([dr, onp.zeros(below, dtype_of(dr))], -2)
+    return make_result(_QRResult, like(dq, ans[0]), like(dr, ans[1]))
+
+
+def_direct(linalg.qr, vjps=(_qr_back,), jvps=(_qr_forward,))

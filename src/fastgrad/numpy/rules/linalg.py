@@ -1,0 +1,317 @@
+"""Inverses, solutions of equations, determinants, powers and products of matrices.
+
+Pairing without conjugation makes the pullback of a holomorphic function the transpose of its pushforward; the two are
+those of Giles (2008), "An extended collection of matrix derivative results". All work on stacks of matrices.
+"""
+
+import numpy as onp
+
+from fastgrad._rules import def_direct, def_whole
+from fastgrad.builtins import make_sequence
+from fastgrad.core import JVPNode, VJPNode, vspace
+from fastgrad.numpy import linalg
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.broadcasting import dtype_of, fit, fit_dtype, is_complex, unbroadcast
+from fastgrad.numpy.rules.decompositions import (
+    SlogdetResult,
+    adjoint,
+    conj,
+    from_triangle,
+    like,
+    make_result,
+    to_triangle,
+    transpose,
+)
+from fastgrad.tracer import getval, register_notrace
+from fastgrad.util import subvals
+
+_ARRAY_API = hasattr(onp.linalg, "matrix_transpose")  # NumPy 2
+
+
+def _array(x):
+    """Make an array of a list or tuple; leave arrays and boxes as they are."""
+    return x if hasattr(x, "ndim") else onp.asarray(x)
+
+
+# ---------------------------------------------------------------------------------------------------------- inv, solve
+
+
+def _inv_back(g, ans, vs_a):
+    inverse = transpose(ans)
+    return fit_dtype(-(inverse @ g @ inverse), vs_a)
+
+
+def _inv_forward(g, ans, _a):
+    return -(ans @ g @ ans)
+
+
+def_direct(linalg.inv, vjps=(_inv_back,), jvps=(_inv_forward,))
+
+
+def _is_vector(a_ndim, b_ndim):
+    """Say whether solve takes ``b`` for a vector: since NumPy 2 only if it has one axis."""
+    return b_ndim == (1 if _ARRAY_API else a_ndim - 1)
+
+
+def _solve_transposed(g, a, is_vector):
+    if is_vector and a.ndim > 2:
+        return linalg.solve(transpose(a), g[..., None])[..., 0]
+    return linalg.solve(transpose(a), g)
+
+
+def _solve_back_a(g, ans, a, vs_b):
+    is_vector = _is_vector(a.ndim, vs_b.ndim)
+    back = _solve_transposed(g, a, is_vector)
+    product = back[..., :, None] * ans[..., None, :] if is_vector else back @ transpose(ans)
+    return fit(-product, vspace(a))
+
+
+def _solve_back_b(g, _ans, a, vs_b):
+    a = _array(a)
+    return fit(_solve_transposed(g, a, _is_vector(a.ndim, vs_b.ndim)), vs_b)
+
+
+def _solve_forward_a(g, ans, a, vs_b):
+    if _is_vector(a.ndim, vs_b.ndim):
+        return like(-linalg.solve(a, (g @ ans[..., None]))[..., 0], ans)
+    return like(-linalg.solve(a, g @ ans), ans)
+
+
+def_direct(linalg.solve, vjps=(_solve_back_a, _solve_back_b), jvps=(_solve_forward_a, "same"))
+
+
+# ---------------------------------------------------------------------------------------------------------------- pinv
+# Golub and Pereyra (1973), for matrices of constant rank: dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
+# So the cutoff `rcond` (or `rtol`) needs no rule: where it does not change the rank, nothing depends on it.
+
+
+def _pinv_parts(p, a, hermitian):
+    """Give the matrix that is inverted, and the products of the formula that have P on one side."""
+    a = from_triangle(a) if hermitian else a
+    ph = adjoint(p)
+    return a, p @ ph, ph @ p
+
+
+def _pinv_back(g, ans, a, rcond=None, hermitian=False, **rtol):
+    p, gh = ans, transpose(g)
+    full, pph, php = _pinv_parts(p, a, hermitian)
+    ph = adjoint(p)
+    product = gh @ pph
+    cotangent = product - full @ (p @ product) - ph @ adjoint(gh) @ ph
+    product = php @ gh
+    cotangent = cotangent + product - (product @ p) @ full
+    return like(conj(to_triangle(cotangent) if hermitian else cotangent), a)
+
+
+def _pinv_forward(g, ans, a, rcond=None, hermitian=False, **rtol):
+    p = ans
+    full, pph, php = _pinv_parts(p, a, hermitian)
+    g = from_triangle(g) if hermitian else g
+    gh = adjoint(g)
+    left, right = pph @ gh, gh @ php
+    return like(left - (left @ full) @ p + right - p @ (full @ right) - p @ g @ p, ans)
+
+
+def_direct(linalg.pinv, vjps=(_pinv_back, None), jvps=(_pinv_forward, None))
+
+
+# -------------------------------------------------------------------------------------------------------- determinants
+# The derivative of det is the matrix of cofactors, det(A) A^-T of a regular matrix.
+
+
+def _regular_inverse(det, a):
+    """Give the inverses of matrices if det(A) A^-1 is accurate for all of them, else None."""
+    if not (onp.isfinite(det).all() and onp.all(det)):
+        return None
+    try:
+        inverse = onp.linalg.inv(a)
+    except onp.linalg.LinAlgError:
+        return None
+    size = abs(a).sum(-1).max(-1, initial=0) * abs(inverse).sum(-1).max(-1, initial=0)
+    return inverse if onp.all(size * onp.sqrt(onp.finfo(a.dtype).eps) < 1) else None
+
+
+def _svd_cofactors(a):
+    """Give the cofactors of plain matrices from their singular values: right for any rank."""
+    u, s, vh = onp.linalg.svd(a)
+    one = onp.ones_like(s[..., :1])
+    before = onp.cumprod(onp.concatenate([one, s[..., :-1]], -1), -1)
+    after = onp.cumprod(onp.concatenate([one, s[..., :0:-1]], -1), -1)[..., ::-1]
+    scale = onp.linalg.det(u) * onp.linalg.det(vh)
+    return (u * (scale[..., None] * before * after)[..., None, :].conj()).conj() @ vh.conj()
+
+
+def _minor_cofactors(a):
+    """Give the cofactors as determinants of the minors, which have derivatives of every order.
+
+    It takes memory for n**4 numbers, and is asked only for higher derivatives at a singular matrix.
+    """
+    n = anp.shape(a)[-1]
+    if n == 1:
+        return anp.ones_like(a)
+    others = onp.array([[j for j in range(n) if j != i] for i in range(n)])
+    minors = a[..., others[:, None, :, None], others[None, :, None, :]]
+    sign = 1 - 2 * ((onp.arange(n)[:, None] + onp.arange(n)) % 2)
+    return linalg.det(minors) * sign.astype(dtype_of(a).char.lower())
+
+
+def _cofactors(det, a):
+    plain = getval(a)
+    inverse = _regular_inverse(onp.asarray(getval(det)), plain)
+    if inverse is not None:
+        inverse = inverse if a is plain else linalg.inv(a)
+        return det[..., None, None] * transpose(inverse) if a.ndim > 2 else det * inverse.T
+    return _svd_cofactors(plain) if a is plain else _minor_cofactors(a)
+
+
+def _det_back(g, ans, a):
+    return like((g[..., None, None] if a.ndim > 2 else g) * _cofactors(ans, a), a)
+
+
+def _det_forward(g, ans, a):
+    return like(anp.sum(_cofactors(ans, a) * g, axis=(-2, -1)), ans)
+
+
+def_direct(linalg.det, vjps=(_det_back,), jvps=(_det_forward,))
+
+
+# With t = tr(A^-1 dA): d log |det A| = Re t, and the sign, which turns on the unit circle, moves by i sign Im t.
+
+
+def _slogdet_back(g, ans, a):
+    weight = g[1]
+    if is_complex(a):
+        weight = weight + 1j * anp.imag(g[0] * ans[0])
+    inverse = transpose(linalg.inv(a))
+    return like((weight[..., None, None] if a.ndim > 2 else weight) * inverse, a)
+
+
+def _slogdet_forward(g, ans, a):
+    trace = anp.sum(transpose(linalg.inv(a)) * g, axis=(-2, -1))
+    sign = 1j * ans[0] * anp.imag(trace) if is_complex(a) else 0 * ans[0]
+    return make_result(SlogdetResult, like(sign, ans[0]), like(anp.real(trace), ans[1]))
+
+
+def_direct(linalg.slogdet, vjps=(_slogdet_back,), jvps=(_slogdet_forward,))
+
+
+# -------------------------------------------------------------------------------------------------- powers and products
+# A function of the block matrix [[A, E], [0, A]] has its derivative along E in the upper right block.
+
+
+def _power_along(a, e, n):
+    size = anp.shape(a)[-1]
+    rows = anp.concatenate([a, e], -1), anp.concatenate([anp.zeros_like(a), a], -1)
+    return linalg.matrix_power(anp.concatenate(rows, -2), n)[..., :size, size:]
+
+
+def_direct(
+    linalg.matrix_power,
+    vjps=(lambda g, _ans, a, n: like(_power_along(transpose(a), g, n), a),),
+    jvps=(lambda g, ans, a, n: like(_power_along(a, g, n), ans),),
+)
+
+
+def _multi_dot_back(argnums, g, _ans, args, kwargs):
+    spaces, arrays = [vspace(args[i]) for i in argnums], [_array(x) for x in args]
+    # A vector in front is a row, one at the end a column.
+    if arrays[0].ndim == 1:
+        arrays[0] = arrays[0][None, :]
+    if arrays[-1].ndim == 1:
+        arrays[-1] = arrays[-1][:, None]
+    g = anp.reshape(g, (anp.shape(arrays[0])[0], anp.shape(arrays[-1])[1]))
+    turned = [x.T for x in arrays]
+    cotangents = [linalg.multi_dot([*turned[:k][::-1], g, *turned[k + 1 :][::-1]]) for k in argnums]
+    return [fit_dtype(anp.reshape(c, s.shape), s) for c, s in zip(cotangents, spaces, strict=True)]
+
+
+def _multi_dot_forward(argnums, gs, ans, args, kwargs):
+    terms = [linalg.multi_dot(subvals(args, [(k, g)])) for k, g in zip(argnums, gs, strict=True)]
+    return like(sum(terms[1:], terms[0]), ans)
+
+
+def_whole(linalg.multi_dot_args, vjp=_multi_dot_back, jvp=_multi_dot_forward)
+
+
+def _vecdot_back(g, space, other, axis, turn):
+    """Pull back one of the two vectors; ``axis`` counts in each array by itself, as in ``numpy.vecdot``."""
+    cotangent = g[..., None] * turn(anp.moveaxis(_array(other), axis, -1))
+    axis = axis % space.ndim
+    moved = tuple(n for i, n in enumerate(space.shape) if i != axis) + (space.shape[axis],)
+    return fit_dtype(anp.moveaxis(unbroadcast(cotangent, (moved, len(moved), None, True)), -1, axis), space)
+
+
+if _ARRAY_API:
+    def_direct(
+        linalg.vecdot,
+        vjps=(
+            lambda g, _ans, vs_x1, x2, *, axis=-1: _vecdot_back(conj(g), vs_x1, x2, axis, conj),
+            lambda g, _ans, x1, vs_x2, *, axis=-1: _vecdot_back(g, vs_x2, x1, axis, conj),
+        ),
+        jvps=("same", "same"),
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- lstsq
+# The solution is P b, P the pseudo-inverse; the residuals b - A x are orthogonal to the columns of A, so that a move of
+# x does not change their squares.
+
+
+def _lstsq_read(ans, a, b, rcond):
+    """Give the pseudo-inverse, and solution, right side and residuals as matrices."""
+    cutoff = linalg._lstsq_cutoff(getval(ans[2]), max(anp.shape(a)), getval(rcond))
+    x, b = _columns(ans[0]), _columns(b)
+    return linalg.pinv(a, cutoff), x, b, b - a @ x
+
+
+def _columns(x):
+    x = _array(x)
+    return x if x.ndim == 2 else x[:, None]
+
+
+def _lstsq_back_a(g, ans, a, b, rcond=None):
+    p, x, b, left = _lstsq_read(ans, a, b, rcond)
+    u, _, vh = linalg.svd(a, False)
+    cotangent = _pinv_back(_columns(g[0]) @ b.T, p, a) + conj((u * g[2]) @ vh)
+    if anp.size(ans[1]):
+        cotangent = cotangent - 2 * (conj(left) * g[1]) @ x.T
+    return like(cotangent, a)
+
+
+def _lstsq_back_b(g, ans, a, b, rcond=None):
+    a = _array(a)
+    p, _, _, left = _lstsq_read(ans, a, b, rcond)
+    cotangent = p.T @ _columns(g[0])
+    if anp.size(ans[1]):
+        cotangent = cotangent + 2 * (conj(left) * g[1])
+    return like(anp.reshape(cotangent, anp.shape(b)), b)
+
+
+def _lstsq_tangent(ans, dx, d_left, left, ds):
+    squares = 2 * anp.sum(anp.real(conj(left) * d_left), axis=0) if anp.size(ans[1]) else ans[1]
+    dx = like(anp.reshape(dx, anp.shape(ans[0])), ans[0])
+    return make_sequence(tuple, dx, like(squares, ans[1]), like(ds, ans[2]))
+
+
+def _lstsq_forward_a(g, ans, a, b, rcond=None):
+    p, x, b, left = _lstsq_read(ans, a, b, rcond)
+    u, _, vh = linalg.svd(a, False)
+    ds = anp.real(anp.sum(conj(u) * (g @ adjoint(vh)), axis=0))
+    return _lstsq_tangent(ans, _pinv_forward(g, p, a) @ b, -(g @ x), left, ds)
+
+
+def _lstsq_forward_b(g, ans, a, b, rcond=None):
+    a = _array(a)
+    p, _, _, left = _lstsq_read(ans, a, b, rcond)
+    g = _columns(g)
+    return _lstsq_tangent(ans, p @ g, g, left, vspace(ans[2]).zeros())
+
+
+def_direct(
+    linalg.lstsq_parts,
+    vjps=(_lstsq_back_a, _lstsq_back_b, None),
+    jvps=(_lstsq_forward_a, _lstsq_forward_b, None),
+)
+
+for _mode in (VJPNode, JVPNode):
+    register_notrace(_mode, linalg.matrix_rank)

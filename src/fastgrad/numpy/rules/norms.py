@@ -1,0 +1,118 @@
+"""Norms of vectors and matrices, by their partial derivatives.
+
+Where a norm has no derivative, a subgradient is chosen: zero at zero, and ties share equally.
+"""
+
+import math
+
+import numpy as onp
+
+from fastgrad._rules import def_direct
+from fastgrad.numpy import linalg
+from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.broadcasting import is_complex, keep_reduced, normalize_axes
+from fastgrad.numpy.rules.decompositions import conj, like
+from fastgrad.tracer import getval
+
+_FROBENIUS = (None, "fro", "f")
+
+
+def _over(x, norm):
+    """Give x / norm, zero where the norm is."""
+    if type(norm) is onp.float64:
+        return x / norm if norm else x * 0.0
+    zero = getval(norm) == 0
+    return anp.where(zero, 0, x / anp.where(zero, 1, norm)) if onp.any(zero) else x / norm
+
+
+def _sign(x):
+    """Give the partial derivatives of abs(x)."""
+    return _over(anp.conj(x), anp.abs(_without_zeros(x))) if is_complex(x) else anp.sign(x)
+
+
+def _without_zeros(x):
+    zero = getval(x) == 0
+    return anp.where(zero, 1, x) if onp.any(zero) else x
+
+
+def _shares(values, axes, largest):
+    """Share the largest or smallest of some plain values among those that are equal to it."""
+    hit = values == (onp.max if largest else onp.min)(values, axis=axes, keepdims=True)
+    return (hit / onp.maximum(hit.sum(axis=axes, keepdims=True), 1)).astype(values.dtype)
+
+
+def _vector_partials(norm, x, ord, axes):
+    if ord == 0:
+        return anp.zeros_like(x)
+    if abs(ord) == math.inf:
+        return _shares(abs(onp.asarray(getval(x))), axes, ord > 0) * _sign(x)
+    if ord == 1:
+        return _sign(x)
+    # Through the ratio, which neither overflows nor underflows; with no power of zero.
+    power = _over(anp.abs(_without_zeros(x)), norm) ** (ord - 1)
+    return anp.where(getval(x) == 0, 0, power * _sign(x))
+
+
+def _matrix_partials(x, ord, axes):
+    if ord in (1, -1, math.inf, -math.inf):
+        summed, compared = axes if abs(ord) == 1 else axes[::-1]
+        sums = abs(getval(x)).sum(axis=summed, keepdims=True)
+        return _shares(sums, compared, ord > 0) * _sign(x)
+    u, s, vh = linalg.svd(anp.moveaxis(x, axes, (-2, -1)), False)
+    values = getval(s)
+    if ord == "nuc":
+        size = max(anp.shape(u)[-2], anp.shape(vh)[-1]) * onp.finfo(values.dtype).eps
+        weights = values > size * onp.max(values, axis=-1, keepdims=True, initial=0)
+    else:
+        weights = _shares(values, -1, ord > 0)
+    return anp.moveaxis(conj((u * weights[..., None, :]) @ vh), (-2, -1), axes)
+
+
+def _norm_plan(x, ord=None, axis=None, keepdims=False):
+    """Read the arguments of ``norm``: what norm it is, over which axes, and whether of matrices."""
+    axes = normalize_axes(axis, anp.ndim(x))
+    is_matrix = len(axes) == 2 and not (axis is None and ord is None)
+    return ord, axes, is_matrix
+
+
+def _vector_norm_plan(x, /, *, axis=None, keepdims=False, ord=2):
+    return ord, normalize_axes(axis, anp.ndim(x)), False
+
+
+def _matrix_norm_plan(x, /, *, keepdims=False, ord="fro"):
+    ndim = anp.ndim(x)
+    return ord, (ndim - 2, ndim - 1), True
+
+
+def _def_norm(fun, plan):
+    """Give both modes of a norm whose arguments ``plan`` reads."""
+
+    def read(x, args, kwargs):
+        ord, axes, is_matrix = plan(x, *args, **kwargs)
+        is_euclidean = ord in _FROBENIUS or (ord == 2 and not is_matrix)
+        return ord, axes, is_matrix, is_euclidean
+
+    def partials(norm, x, ord, axes, is_matrix):
+        return _matrix_partials(x, ord, axes) if is_matrix else _vector_partials(norm, x, ord, axes)
+
+    def vjp(g, ans, x, *args, **kwargs):
+        ord, axes, is_matrix, is_euclidean = read(x, args, kwargs)
+        shape = anp.shape(x)
+        if is_euclidean:
+            return like(keep_reduced(_over(g, ans), shape, axes) * conj(x), x)
+        return like(keep_reduced(g, shape, axes) * partials(keep_reduced(ans, shape, axes), x, ord, axes, is_matrix), x)
+
+    def jvp(g, ans, x, *args, **kwargs):
+        ord, axes, is_matrix, is_euclidean = read(x, args, kwargs)
+        kept = keep_reduced(ans, anp.shape(x), axes)
+        by = conj(x) if is_euclidean else partials(kept, x, ord, axes, is_matrix)
+        tangent = anp.reshape(anp.sum(anp.real(by * g), axis=axes), anp.shape(ans))
+        return like(_over(tangent, ans) if is_euclidean else tangent, ans)
+
+    def_direct(fun, vjps=(vjp,), jvps=(jvp,))
+
+
+_def_norm(linalg.norm, _norm_plan)
+if hasattr(onp.linalg, "vector_norm"):
+    _def_norm(linalg.vector_norm, _vector_norm_plan)
+    _def_norm(linalg.matrix_norm, _matrix_norm_plan)

@@ -1,0 +1,10 @@
+"""SciPy's functions, traced: special functions, distributions, linear algebra, convolution and ODEs. Needs SciPy."""
+
+try:
+    import scipy  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("fastgrad.scipy needs SciPy: pip install 'fastgrad[scipy]'", name="scipy") from error
+
+from fastgrad.scipy import integrate, linalg, signal, special, stats
+
+__all__ = ["integrate", "linalg", "signal", "special", "stats"]

@@ -1,0 +1,199 @@
+"""Ordinary differential equations, differentiable in the initial state, the times and the arguments.
+
+Backward, the adjoint equation da/dt = -a df/dy is solved from each output time to the one before, together with the
+state and the integral of a df/dargs (Chen, Rubanova, Bettencourt and Duvenaud 2018, appendices B and C); forward, the
+sensitivity equation dv/dt = df/dy v + df/dargs u, beside the state.
+"""
+
+import inspect
+
+import numpy as onp
+import scipy.integrate as _integrate
+
+import fastgrad.numpy as np
+from fastgrad._core import holds_box
+from fastgrad._rules import def_whole
+from fastgrad.builtins import tuple as traced_tuple
+from fastgrad.core import vspace
+from fastgrad.differential_operators import make_jvp, make_vjp
+from fastgrad.misc.flatten import flatten
+from fastgrad.scipy.rules.refusing import refuse_keywords
+from fastgrad.tracer import getval, isbox, primitive
+
+__all__ = ["argnums_unpack", "grad_odeint", "odeint"]
+
+_OPTIONS = tuple(inspect.signature(_integrate.odeint).parameters)[4:]
+# Options that mean the same for the larger systems of the derivatives.
+_KEPT = ("rtol", "atol", "tcrit", "h0", "hmax", "hmin", "mxstep", "mxhnil", "mxordn", "mxords")
+
+
+@primitive
+def _odeint(func, y0, t, args, options):
+    try:
+        return _integrate.odeint(func, y0, t, args, **options)
+    except (TypeError, ValueError) as error:
+        slope = func(t[0], y0, *args) if options.get("tfirst") else func(y0, t[0], *args)
+        if not (isbox(slope) or holds_box(slope)):
+            raise
+        raise NotImplementedError(
+            "func of odeint gives a traced value though its arguments are plain: what it takes from around it cannot "
+            "be followed through the solver; hand it over in 'args'"
+        ) from error
+
+
+_odeint.__name__ = "odeint"
+
+
+def odeint(func, y0, t, args=(), *more, **options):
+    """Integrate a system of ordinary differential equations, as ``scipy.integrate.odeint`` does.
+
+    Parameters
+    ----------
+    func : callable
+        ``func(y, t, *args)`` gives dy/dt. For derivatives it must be made of traced functions, and take what is
+        differentiated from its arguments: a traced value in its closure cannot be followed through the solver.
+    y0 : array_like
+        The state at ``t[0]``.
+    t : array_like
+        The times at which the state is wanted.
+    args : tuple
+        Further arguments of ``func``.
+    *more, **options
+        As for ``scipy.integrate.odeint``. Tolerances and step sizes hold for the derivatives too.
+
+    Returns
+    -------
+    ndarray
+        Shape (len(t), len(y0)), the state at each time.
+    """
+    options = {**dict(zip(_OPTIONS, more, strict=False)), **options}
+    if not isbox(args):
+        args = args if isinstance(args, tuple) else (args,)
+        args = traced_tuple(args) if holds_box(args) else args
+    return _odeint(func, y0, t, args, options)
+
+
+def _prepared(func, options):
+    """Give ``func(y, t, *args)`` whatever the order of SciPy's arguments, and the options for the derivatives."""
+    refuse_keywords("odeint", "integrate without it", full_output=options.get("full_output"))
+    kept = {name: options[name] for name in _KEPT if options.get(name) is not None}
+    # A tolerance for each component of the state has no counterpart in the larger systems.
+    for name in ("rtol", "atol"):
+        if name in kept:
+            kept[name] = float(onp.min(kept[name]))
+    if options.get("tfirst"):
+        return lambda y, t, *args: np.array(func(t, y, *args)), kept
+    return lambda y, t, *args: np.array(func(y, t, *args)), kept
+
+
+def _slopes(field, states, t, args):
+    """Give the slope at each output time."""
+    return [field(states[i], t[i], *_items(args)) for i in range(len(getval(t)))]
+
+
+def _items(args):
+    return [args[i] for i in range(len(args))]
+
+
+def _as(x, like):
+    space = vspace(getval(like))
+    return np.reshape(x, space.shape)
+
+
+def _adjoint_field(field, n, with_args):
+    """Make the field of state, adjoint and, with the opposite sign, the integral that is the cotangent of the args."""
+
+    def augmented(packed, t, *args):
+        y, adjoint = packed[:n], packed[n : 2 * n]
+        if not with_args:
+            pull, slope = make_vjp(field, 0)(y, t, *args)
+            return np.concatenate([slope, -pull(adjoint)])
+        pull, slope = make_vjp(lambda y, args: field(y, t, *_items(args)), (0, 1))(y, traced_tuple(args))
+        y_bar, args_bar = pull(adjoint)
+        return np.concatenate([slope, -y_bar, -flatten(args_bar)[0]])
+
+    return augmented
+
+
+def _vjp(argnums, g, ans, args, kwargs):
+    func, y0, t, func_args, options = args
+    field, kept = _prepared(func, options)
+    n, with_args = np.shape(ans)[1], 3 in argnums
+    backward = _adjoint_field(field, n, with_args)
+    unflatten = n_args = None
+    if with_args:
+        flat, unflatten = flatten(func_args)
+        n_args = len(flat)
+    total = np.zeros(n_args or 0)
+    adjoint = g[-1]
+    slopes = _slopes(field, ans, t, func_args) if 2 in argnums else None
+    for i in range(len(getval(t)) - 1, 0, -1):
+        packed = np.concatenate([ans[i], adjoint, total])
+        packed = odeint(backward, packed, np.array([t[i], t[i - 1]]), func_args, **kept)[1]
+        adjoint, total = packed[n : 2 * n] + g[i - 1], packed[2 * n :]
+    cotangents = {1: lambda: _as(adjoint, y0), 3: lambda: unflatten(total)}
+    cotangents[2] = lambda: _times_vjp(g, slopes, adjoint)
+    return [cotangents[i]() for i in argnums]
+
+
+def _times_vjp(g, slopes, adjoint):
+    """Each output moves along its slope, and a later start moves all back along the first one."""
+    moves = [np.dot(g[i], slope) for i, slope in enumerate(slopes)]
+    moves[0] = moves[0] - np.dot(adjoint, slopes[0])
+    return np.array(moves)
+
+
+def _sensitivity_field(field, n):
+    """Make the field of state and tangent."""
+
+    def augmented(packed, t, args, args_tangent):
+        push = make_jvp(lambda joint: field(joint[0], t, *_items(joint[1])))(traced_tuple((packed[:n], args)))
+        slope, change = push(traced_tuple((packed[n:], args_tangent)))
+        return np.concatenate([slope, change])
+
+    return augmented
+
+
+def _zeros_like(x):
+    return vspace(getval(x)).zeros()
+
+
+def _jvp(argnums, gs, ans, args, kwargs):
+    func, y0, t, func_args, options = args
+    field, kept = _prepared(func, options)
+    n, given = np.shape(ans)[1], dict(zip(argnums, gs, strict=True))
+    tangent = np.reshape(given[1], (-1,)) if 1 in given else onp.zeros(n)
+    slopes = _slopes(field, ans, t, func_args) if 2 in given else None
+    if slopes:
+        tangent = tangent - given[2][0] * slopes[0]
+    args_tangent = given[3] if 3 in given else _zeros_like(func_args)
+    packed = np.concatenate([np.reshape(y0, (-1,)), tangent])
+    path = odeint(_sensitivity_field(field, n), packed, t, traced_tuple((func_args, args_tangent)), **kept)
+    moved = path[:, n:]
+    if slopes:
+        moved = moved + np.array([given[2][i] * slope for i, slope in enumerate(slopes)])
+    return moved
+
+
+def_whole(_odeint, _vjp, _jvp)
+
+
+def grad_odeint(yt, func, y0, t, func_args, **kwargs):
+    """Give the pullback of `odeint`: of a cotangent of ``yt`` to None and those of ``y0``, ``t`` and ``func_args``."""
+    args = (func, y0, t, func_args, kwargs)
+    return lambda g: (None, *_vjp((1, 2, 3), g, yt, args, {}))
+
+
+def argnums_unpack(all_vjp_builder):
+    """Make a rule for `fastgrad.extend.defvjp_argnums` of one that gives the cotangents of all arguments."""
+
+    def stage(argnums, ans, args, kwargs):
+        pull = all_vjp_builder(ans, *args, **kwargs)
+
+        def vjp(g):
+            cotangents = pull(g)
+            return tuple(cotangents[i] for i in argnums)
+
+        return vjp
+
+    return stage

@@ -1,0 +1,6 @@
+"""scipy.linalg, its functions as primitives; their rules stand in `fastgrad.scipy.rules.linalg`."""
+
+from fastgrad.scipy import wrapping as _wrapping
+from fastgrad.scipy.rules.linalg import grad_solve_banded, grad_solve_triangular  # noqa: F401
+
+globals().update(vars(_wrapping.linalg))

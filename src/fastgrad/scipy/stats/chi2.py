@@ -1,0 +1,27 @@
+"""The chi-squared distribution; its degrees of freedom may be any positive number."""
+
+import scipy.stats as _stats
+
+from fastgrad.numpy import numpy_wrapper as _anp
+from fastgrad.scipy.stats.location_scale import Family as _Family
+from fastgrad.scipy.wrapping import special as _special
+
+gamma = _special.gamma
+psi = _special.psi
+
+
+def grad_chi2_logpdf(x, df):
+    """Give the derivative of logpdf with respect to x."""
+    return (df / 2 - 1) / x - 0.5
+
+
+def _df_partial(x, df):
+    return 0.5 * (_anp.log(x / 2) - psi(df / 2))
+
+
+_family = _Family(_stats.chi2, __name__, grad_chi2_logpdf, {"df": _df_partial}, support=(0.0, float("inf")))
+
+pdf, logpdf = _family.densities()
+cdf, logcdf, sf, logsf = _family.distribution_functions("cdf", "logcdf", "sf", "logsf")
+
+__all__ = ["cdf", "gamma", "grad_chi2_logpdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]

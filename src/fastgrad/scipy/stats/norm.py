@@ -1,0 +1,10 @@
+"""The normal distribution."""
+
+import scipy.stats as _stats
+
+from fastgrad.scipy.stats.location_scale import Family as _Family
+
+_family = _Family(_stats.norm, __name__, slope=lambda y: -y, shapes={})
+
+pdf, logpdf = _family.densities()
+cdf, sf, logcdf, logsf = _family.distribution_functions("cdf", "sf", "logcdf", "logsf")

@@ -1,0 +1,32 @@
+"""The Poisson distribution: differentiable in mu; k and loc are counts."""
+
+import numpy as _onp
+import scipy.stats as _stats
+
+from fastgrad._rules import def_direct as _def_direct
+from fastgrad.numpy import numpy_wrapper as _anp
+from fastgrad.scipy.rules.refusing import no_rule as _no_rule
+from fastgrad.scipy.stats.location_scale import primitive_of as _primitive_of
+from fastgrad.tracer import getval as _getval
+
+_PARAMETERS = ("k", "mu", "loc")
+
+
+def grad_poisson_logpmf(k, mu):
+    """Give the derivative of logpmf with respect to mu; at k = 0 it is -1 for mu = 0 too."""
+    none = _onp.logical_and(_getval(k) == 0, _getval(mu) == 0)
+    return k / (_anp.where(none, 1, mu) if _onp.any(none) else mu) - 1
+
+
+def _make(method, mu_rule):
+    fun = _primitive_of(_stats.poisson, method, _PARAMETERS, __name__, (0,))
+    rules = (_no_rule(f"poisson.{method}", "k"), mu_rule, _no_rule(f"poisson.{method}", "loc"))
+    _def_direct(fun, vjps=rules, jvps=rules, broadcasts=True)
+    return fun
+
+
+pmf = _make("pmf", lambda g, ans, k, mu, loc=0: g * ans * grad_poisson_logpmf(k - loc, mu))
+logpmf = _make("logpmf", lambda g, _ans, k, mu, loc=0: g * grad_poisson_logpmf(k - loc, mu))
+# The derivative of the sum of the terms up to k telescopes to the last one.
+cdf = _make("cdf", lambda g, _ans, k, mu, loc=0: -g * pmf(_anp.floor(k), mu, loc))
+sf = _make("sf", lambda g, _ans, k, mu, loc=0: g * pmf(_anp.floor(k), mu, loc))
