@@ -20,7 +20,7 @@ lint: $(VENV)/.lint
 	$(RUN) cython-lint src
 
 bench: $(VENV)/.bench
-	cd benchmarks && $(RUN) asv run -E existing --quick --show-stderr
+	cd benchmarks && $(RUN) asv machine --yes && $(RUN) asv run -E existing --quick --show-stderr
 
 bench-check: $(VENV)/.bench
 	cd benchmarks && $(RUN) asv check -E existing
