@@ -5,11 +5,14 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0"
 
-.PHONY: test demo lint bench bench-check bars clean
+.PHONY: test autograd-suite demo lint bench bench-check bars clean
 .DELETE_ON_ERROR:
 
 test: $(VENV)/.test $(VENV)/.demo
 	$(RUN) python -m pytest $(PYTEST_ARGS)
+
+autograd-suite: $(VENV)/.test
+	$(RUN) python tests/autograd_suite.py
 
 demo: $(VENV)/.demo
 	$(RUN) python examples/demo.py --output demo.png

@@ -1,0 +1,53 @@
+"""Run autograd's own tests, from its source distribution, with fastgrad in its place: ``python tests/autograd_suite.py``.
+
+Further arguments are passed on to pytest. Nothing of the suite is kept here: it is fetched anew.
+"""
+
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+RELEASE = "autograd==1.9.1"
+NOT_WANTED = {
+    "tests/test_fft.py::test_rfftn_odd_not_implemented": "wants an error where fastgrad has the derivative",
+}
+
+
+def serve_as_autograd():
+    """Put fastgrad's modules under autograd's names, before anything imports autograd."""
+    package = importlib.import_module("fastgrad")
+    sys.modules["autograd"] = package
+    for info in pkgutil.walk_packages(package.__path__, "fastgrad."):
+        name = info.name.replace("fastgrad", "autograd", 1)
+        sys.modules[name] = importlib.import_module(info.name)
+
+
+def fetch(folder):
+    """Download and unpack the source distribution, and give its folder."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", folder]
+    subprocess.run([*pip, RELEASE], check=True)
+    (archive,) = Path(folder).glob("autograd-*.tar.gz")
+    with tarfile.open(archive) as files:
+        files.extractall(folder, filter="data")
+    return archive.with_name(archive.name.removesuffix(".tar.gz"))
+
+
+def main(arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        release = fetch(folder)
+        command = [sys.executable, "-m", "pytest", "-q", "-p", Path(__file__).stem, "-p", "no:cacheprovider"]
+        # Its own settings ask for plugins that measure coverage and spread the work.
+        command += ["-o", "required_plugins=", "-o", "addopts=", "-W", "ignore"]
+        command += [*(f"--deselect={name}" for name in NOT_WANTED), *arguments, "tests"]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        return subprocess.run(command, cwd=release, env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+serve_as_autograd()
