@@ -1,4 +1,4 @@
-"""Run autograd's own tests, from its source distribution, with fastgrad in its place: ``python tests/autograd_suite.py``.
+"""Run autograd's own tests, from its source distribution, with fastgrad in its place.
 
 Further arguments are passed on to pytest. Nothing of the suite is kept here: it is fetched anew.
 """

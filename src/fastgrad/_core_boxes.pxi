@@ -79,6 +79,25 @@ cdef inline object peel(object x):
     return x
 
 
+cdef object plain_array(object x):
+    # The plain value, if need be as an array: something with shape and dtype.
+    x = peel(x)
+    return x if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x)
+
+
+def dtype_of(x):
+    """Give the dtype of a value, boxed or not."""
+    return plain_array(x).dtype
+
+
+def is_complex(x):
+    """Say whether a value, boxed or not, is complex."""
+    cdef int typenum = kind_of(x).typenum
+    if typenum < 0:
+        return np.iscomplexobj(peel(x))
+    return cnp.PyTypeNum_ISCOMPLEX(typenum)
+
+
 def getval(x):
     """Take all boxes off ``x`` and return the plain value."""
     return peel(x)
@@ -225,11 +244,31 @@ cdef class ArrayBox(Box):
             "with fastgrad.numpy.where, concatenate, stack or array instead"
         )
 
+    @property
+    def shape(self):
+        """tuple of int : the shape of the value, not traced."""
+        return plain_array(self).shape
+
+    @property
+    def ndim(self):
+        """int : the number of axes of the value, not traced."""
+        return plain_array(self).ndim
+
+    @property
+    def size(self):
+        """int : the number of elements of the value, not traced."""
+        return plain_array(self).size
+
+    @property
+    def dtype(self):
+        """dtype : the dtype of the value, not traced."""
+        return plain_array(self).dtype
+
     def __len__(self):
         return len(self._value)
 
     def __iter__(self):
-        if cnp.PyArray_NDIM(np.asarray(peel(self))) == 0:
+        if plain_array(self).ndim == 0:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 

@@ -5,20 +5,8 @@ import operator
 
 import numpy as onp
 
-from fastgrad._core import ArrayVSpace, bind_broadcasting
+from fastgrad._core import ArrayVSpace, bind_broadcasting, dtype_of, is_complex
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.tracer import getval
-
-
-def is_complex(x):
-    """Say whether a value, boxed or not, is complex."""
-    return onp.iscomplexobj(getval(x))
-
-
-def dtype_of(x):
-    """Give the dtype of a value, boxed or not."""
-    plain = getval(x)
-    return plain.dtype if isinstance(plain, onp.ndarray | onp.generic) else onp.asarray(plain).dtype
 
 
 def fit(g, space):

@@ -8,7 +8,7 @@ from fastgrad._core import ArrayBox, bind_operators
 from fastgrad.builtins import SequenceBox
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.numpy_vspaces import complex_types, float_types, linalg_results
-from fastgrad.tracer import getval, trace_primitives_map
+from fastgrad.tracer import trace_primitives_map
 
 __all__ = ["ArrayBox", "SequenceBox", "trace_primitives_map"]
 
@@ -19,14 +19,6 @@ for _type in linalg_results:
 
 bind_operators(vars(anp), anp.getitem)
 
-
-def _plain_attribute(name):
-    """Make the property of a fact about the value, which is not traced."""
-    return property(lambda self: getattr(np.asarray(getval(self)), name), doc=f"The {name} of the value, not traced.")
-
-
-for _name in ("shape", "ndim", "size", "dtype"):
-    setattr(ArrayBox, _name, _plain_attribute(_name))
 ArrayBox.T = property(lambda self: anp.transpose(self), doc="The array with its axes reversed.")
 ArrayBox.real = property(lambda self: anp.real(self), doc="The real part.")
 ArrayBox.imag = property(lambda self: anp.imag(self), doc="The imaginary part.")
