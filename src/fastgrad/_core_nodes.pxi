@@ -319,6 +319,57 @@ cdef object zeros_of(object value):
     return value.zeros() if isinstance(value, VSpace) else vspace(value).zeros()
 
 
+cdef inline VJPNode unary_node(Rules rules, object ans, object x, object parent):
+    # The record of a call with direct rules and one argument.
+    cdef VJPNode node = VJPNode.__new__(VJPNode)
+    cdef Rule rule = rules.rule(0, "VJP")
+    node.form = FORM_UNARY
+    node.rules = rules
+    node.parent0 = parent
+    if rule.keeps & 1:
+        node.ans = ans
+    if rule.keeps & 2:
+        node.arg0 = x
+    elif rule.spaces & 2:
+        node.arg0 = vspace(x)
+    if rules.broadcasts and not same_space(x, ans):
+        node.targets = (vspace(x),)
+    return node
+
+
+cdef inline VJPNode binary_node(Rules rules, object ans, object x, object y, object x_parent, object y_parent):
+    # The record of a call with direct rules and two arguments; the parent of one that is not traced is None.
+    cdef VJPNode node = VJPNode.__new__(VJPNode)
+    cdef Rule rule
+    cdef unsigned int keeps = 0, spaces = 0
+    cdef bint fit_x = False, fit_y = False
+    node.form = FORM_BINARY
+    node.rules = rules
+    node.parent0, node.parent1 = x_parent, y_parent
+    if x_parent is not None:
+        rule = rules.rule(0, "VJP")
+        keeps, spaces = rule.keeps, rule.spaces
+        fit_x = rules.broadcasts and not same_space(x, ans)
+    if y_parent is not None:
+        rule = rules.rule(1, "VJP")
+        keeps |= rule.keeps
+        spaces |= rule.spaces
+        fit_y = rules.broadcasts and not same_space(y, ans)
+    if keeps & 1:
+        node.ans = ans
+    if keeps & 2:
+        node.arg0 = x
+    elif spaces & 2:
+        node.arg0 = vspace(x)
+    if keeps & 4:
+        node.arg1 = y
+    elif spaces & 4:
+        node.arg1 = vspace(y)
+    if fit_x or fit_y:
+        node.targets = (vspace(x) if fit_x else None, vspace(y) if fit_y else None)
+    return node
+
+
 cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict kwargs, tuple argnums,
                        tuple parents) except -1:
     cdef unsigned int keeps = 0, spaces = 0

@@ -186,9 +186,7 @@ cdef class Primitive:
 
     cdef object call1(self, object x):
         cdef Box box
-        cdef VJPNode record
         cdef Rules rules
-        cdef Rule rule
         if Py_TYPE(x) is not <PyTypeObject *>ArrayBox or self.never_traced:
             return self.call_tuple((x,), None, True)
         box = <Box>x
@@ -203,20 +201,7 @@ cdef class Primitive:
             ans = self.call1(value)
         else:
             ans = unary_op(self, value)
-        rule = rules.rule(0, "VJP")
-        record = VJPNode.__new__(VJPNode)
-        record.form = FORM_UNARY
-        record.rules = rules
-        record.parent0 = box._node
-        if rule.keeps & 1:
-            record.ans = ans
-        if rule.keeps & 2:
-            record.arg0 = value
-        elif rule.spaces & 2:
-            record.arg0 = vspace(value)
-        if rules.broadcasts and not same_space(value, ans):
-            record.targets = (vspace(value),)
-        return box_answer(ans, box._trace, record, self)
+        return box_answer(ans, box._trace, unary_node(rules, ans, value, box._node), self)
 
     cdef bint takes(self, object x):
         # May call2 take x as it is? A plain value; for all but ufuncs, also whatever is no list with boxes in it.
@@ -230,9 +215,6 @@ cdef class Primitive:
         cdef bint y_boxed = Py_TYPE(y) is <PyTypeObject *>ArrayBox
         cdef Rules rules = self.vjps
         cdef Box box
-        cdef VJPNode record
-        cdef Rule rule
-        cdef unsigned int keeps = 0, spaces = 0
         if self.never_traced or not (x_boxed or self.takes(x)) or not (y_boxed or self.takes(y)):
             return self.call_tuple((x, y), None, True)
         if x_boxed:
@@ -256,33 +238,8 @@ cdef class Primitive:
             ans = self.call2(xv, yv)
         else:
             ans = binary_op(self, xv, yv)
-        record = VJPNode.__new__(VJPNode)
-        record.form = FORM_BINARY
-        record.rules = rules
-        if x_boxed:
-            rule = rules.rule(0, "VJP")
-            keeps, spaces = rule.keeps, rule.spaces
-            record.parent0 = (<Box>x)._node
-        if y_boxed:
-            rule = rules.rule(1, "VJP")
-            keeps |= rule.keeps
-            spaces |= rule.spaces
-            record.parent1 = (<Box>y)._node
-        if keeps & 1:
-            record.ans = ans
-        if keeps & 2:
-            record.arg0 = xv
-        elif spaces & 2:
-            record.arg0 = vspace(xv)
-        if keeps & 4:
-            record.arg1 = yv
-        elif spaces & 4:
-            record.arg1 = vspace(yv)
-        if rules.broadcasts:
-            x_boxed = x_boxed and not same_space(xv, ans)
-            y_boxed = y_boxed and not same_space(yv, ans)
-            if x_boxed or y_boxed:
-                record.targets = (vspace(xv) if x_boxed else None, vspace(yv) if y_boxed else None)
+        x_node = (<Box>x)._node if x_boxed else None
+        record = binary_node(rules, ans, xv, yv, x_node, (<Box>y)._node if y_boxed else None)
         return box_answer(ans, level, record, self)
 
     cdef object call_tuple(self, tuple args, dict kwargs, bint defer):
