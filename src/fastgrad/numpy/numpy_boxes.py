@@ -14,8 +14,17 @@ __all__ = ["ArrayBox", "SequenceBox", "trace_primitives_map"]
 
 for _type in (np.ndarray, *float_types, *complex_types):
     ArrayBox.register(_type)
-for _type in linalg_results:
-    SequenceBox.register(_type)
+
+
+def _named_tuple_box(kind):
+    """Make the box of a named tuple, which gives its fields by name too."""
+    fields = {field: property(lambda self, i=i: self[i]) for i, field in enumerate(kind._fields)}
+    fields |= {"__slots__": (), "__module__": __name__, "__doc__": f"A traced {kind.__name__}."}
+    return type(f"{kind.__name__}Box", (SequenceBox,), fields)
+
+
+for _type in linalg_results.values():
+    _named_tuple_box(_type).register(_type)
 
 bind_operators(vars(anp), anp.getitem)
 

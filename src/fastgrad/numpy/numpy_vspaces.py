@@ -17,19 +17,14 @@ for _type in float_types:
 for _type in complex_types:
     ComplexArrayVSpace.register(_type)
 
-# The named tuples that NumPy's linear algebra returns.
-linalg_results = tuple(
-    type(result)
-    for result in (
-        np.linalg.eig(np.eye(1)),
-        np.linalg.eigh(np.eye(1)),
-        np.linalg.qr(np.eye(1)),
-        np.linalg.slogdet(np.eye(1)),
-        np.linalg.svd(np.eye(1)),
-    )
-    if type(result) is not tuple
-)
-for _type in linalg_results:
-    _name = f"{_type.__name__}VSpace"
-    globals()[_name] = type(_name, (NamedTupleVSpace,), {"__module__": __name__, "seq_type": _type})
-    globals()[_name].register(_type)
+# The named tuples that NumPy's linear algebra returns, by their names.
+_ONE = np.eye(1)
+linalg_results = {
+    type(result).__name__: type(result)
+    for result in [f(_ONE) for f in (np.linalg.eig, np.linalg.eigh, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)]
+}
+for _name, _type in linalg_results.items():
+    _space = type(f"{_name}VSpace", (NamedTupleVSpace,), {"__module__": __name__, "seq_type": _type})
+    _space.__doc__ = f"The space of values of type {_name}."
+    _space.register(_type)
+    globals()[_space.__name__] = _space

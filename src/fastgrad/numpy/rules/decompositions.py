@@ -12,11 +12,12 @@ be divided by the difference of two equal values is taken as zero, which is righ
 import numpy as onp
 
 from fastgrad._rules import def_direct, def_whole
-from fastgrad.builtins import NamedTupleVSpace, SequenceBox, container_take
+from fastgrad.builtins import container_take
 from fastgrad.core import vspace
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, fit_dtype, is_complex
+from fastgrad.numpy.numpy_vspaces import linalg_results
 from fastgrad.tracer import getval, primitive
 
 # -------------------------------------------------------------------------------------------------------- common ground
@@ -98,25 +99,6 @@ def _make_result_forward(argnums, gs, ans, args, kwargs):
 def_whole(make_result, vjp=_make_result_back, jvp=_make_result_forward)
 
 
-def _register_result(kind):
-    """Let a named tuple be traced, its fields by name too."""
-    name = kind.__name__
-    fields = {field: property(lambda self, i=i: self[i]) for i, field in enumerate(kind._fields)}
-    fields |= {"__slots__": (), "__doc__": f"A traced {name}."}
-    box = type(f"{name}Box", (SequenceBox,), fields)
-    doc = f"The space of values of type {name}."
-    space = type(f"{name}VSpace", (NamedTupleVSpace,), {"seq_type": kind, "__doc__": doc})
-    box.register(kind)
-    space.register(kind)
-    return kind
-
-
-_ONE = onp.eye(1)
-_EigResult, _EighResult, _SVDResult, _QRResult, SlogdetResult = [
-    _register_result(type(fun(_ONE)))
-    for fun in (onp.linalg.eig, onp.linalg.eigh, onp.linalg.svd, onp.linalg.qr, onp.linalg.slogdet)
-]
-
 # -------------------------------------------------------------------------------------- matrices given by one triangle
 
 
@@ -156,7 +138,7 @@ def _eig_forward(g, ans, _a):
     k = linalg.solve(v, g @ v)
     dv = v @ (_inverse_gaps(w) * k)
     length = anp.real(anp.sum(conj(v) * dv, axis=-2, keepdims=True))
-    return make_result(_EigResult, like(diagonal(k), w), like(dv - v * length, v))
+    return make_result(linalg_results["EigResult"], like(diagonal(k), w), like(dv - v * length, v))
 
 
 def_direct(linalg.eig, vjps=(_eig_back,), jvps=(_eig_forward,))
@@ -207,7 +189,7 @@ def _eigh_back(g, ans, a, UPLO="L"):
 def _eigh_forward(g, ans, _a, UPLO="L"):
     w, v = ans[0], ans[1]
     k = adjoint(v) @ from_triangle(g, _is_lower(UPLO)) @ v
-    return make_result(_EighResult, like(diagonal(k), w), like(v @ (_inverse_gaps(w) * k), v))
+    return make_result(linalg_results["EighResult"], like(diagonal(k), w), like(v @ (_inverse_gaps(w) * k), v))
 
 
 def_direct(linalg.eigh, vjps=(_eigh_back,), jvps=(_eigh_forward,))
@@ -323,7 +305,7 @@ def _svd_forward(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False
         g = from_triangle(g)
     if compute_uv:
         du, ds, dv = _svd_push(g, _Thin(ans[0], ans[1], ans[2]))
-        return make_result(_SVDResult, like(du, ans[0]), like(ds, ans[1]), like(adjoint(dv), ans[2]))
+        return make_result(linalg_results["SVDResult"], like(du, ans[0]), like(ds, ans[1]), like(adjoint(dv), ans[2]))
     u, s, vh = linalg.svd(a, False, True, hermitian)
     return like(anp.sum(conj(u) * (g @ adjoint(vh)), axis=-2), ans)
 
@@ -438,7 +420,7 @@ def _qr_forward(g, ans, a, mode="reduced"):
     if rest is not None:
         below = (*anp.shape(dr)[:-2], anp.shape(rest)[-1], anp.shape(dr)[-1])
         dq, dr = _with_rest(dq, q, rest), anp.concatenate([dr, onp.zeros(below, dtype_of(dr))], -2)
-    return make_result(_QRResult, like(dq, ans[0]), like(dr, ans[1]))
+    return make_result(linalg_results["QRResult"], like(dq, ans[0]), like(dr, ans[1]))
 
 
 def_direct(linalg.qr, vjps=(_qr_back,), jvps=(_qr_forward,))

@@ -12,8 +12,8 @@ from fastgrad.core import JVPNode, VJPNode, vspace
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, fit, fit_dtype, is_complex, unbroadcast
+from fastgrad.numpy.numpy_vspaces import linalg_results
 from fastgrad.numpy.rules.decompositions import (
-    SlogdetResult,
     adjoint,
     conj,
     from_triangle,
@@ -189,7 +189,7 @@ def _slogdet_back(g, ans, a):
 def _slogdet_forward(g, ans, a):
     trace = anp.sum(transpose(linalg.inv(a)) * g, axis=(-2, -1))
     sign = 1j * ans[0] * anp.imag(trace) if is_complex(a) else 0 * ans[0]
-    return make_result(SlogdetResult, like(sign, ans[0]), like(anp.real(trace), ans[1]))
+    return make_result(linalg_results["SlogdetResult"], like(sign, ans[0]), like(anp.real(trace), ans[1]))
 
 
 def_direct(linalg.slogdet, vjps=(_slogdet_back,), jvps=(_slogdet_forward,))
