@@ -7,6 +7,8 @@ BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0
 
 .PHONY: test autograd-suite demo lint bench bench-check bars clean
 .DELETE_ON_ERROR:
+# Several installs at once would build in one folder.
+.NOTPARALLEL:
 
 test: $(VENV)/.test $(VENV)/.demo
 	$(RUN) python -m pytest $(PYTEST_ARGS)

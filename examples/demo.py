@@ -31,7 +31,7 @@ try:
     from threadpoolctl import threadpool_limits
     from tqdm import tqdm
 except ImportError as error:
-    raise SystemExit(f"The demo also needs {error.name}. Install it with: pip install fastgrad[demo]") from error
+    raise SystemExit(f"The demo also needs {error.name}. Install it with: pip install 'fastgrad[demo]'") from error
 
 SEED = 0
 POINTS = 5

@@ -198,5 +198,6 @@ ROWS = [
         oracle=NO_RULE,
     ),
     Row("sort", SORT),
+    Row("msort", [sample(arr(5, **SPACED)), sample(arr(4, 3, **SPACED)).but(oracle=ERRS)]),
     Row("partition", PARTITION),
 ]

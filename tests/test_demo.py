@@ -92,7 +92,7 @@ def test_without_autograd(tmp_path, monkeypatch):
 @pytest.mark.parametrize("missing", ["matplotlib.figure", "sklearn.datasets", "tqdm"])
 def test_missing_package_is_named(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(SystemExit, match=rf"{missing}.*pip install fastgrad\[demo\]"):
+    with pytest.raises(SystemExit, match=rf"{missing}.*pip install 'fastgrad\[demo\]'"):
         load_demo()
 
 

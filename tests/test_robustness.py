@@ -54,11 +54,13 @@ def test_partners_of_products_may_be_given_by_keyword():
     for f in (
         lambda x: np.dot(x, b=b),
         lambda x: np.dot(a=x, b=b),
-        lambda x: np.inner(a=b, b=x),
+        lambda x: np.dot(b, b=x),
         lambda x: np.sum(np.outer(x, b=b)) / 6.0 * b[0],
     ):
         assert grad(f)(V).shape == (3,)
     onp.testing.assert_array_equal(grad(lambda x: np.dot(a=x, b=b))(V), b)
+    places = onp.array([0, 1, 0])
+    onp.testing.assert_array_equal(grad(lambda w: np.bincount(places, weights=w)[0])(V), [1.0, 0.0, 1.0])
     value, tangent = make_jvp(lambda x: np.linspace(start=x, stop=4.0, num=3))(2.0)(1.0)
     onp.testing.assert_array_equal(value, [2.0, 3.0, 4.0])
     onp.testing.assert_array_equal(tangent, [1.0, 0.5, 0.0])

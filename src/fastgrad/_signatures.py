@@ -2,8 +2,21 @@
 
 import inspect
 
+import numpy as np
+
 from fastgrad._core import isbox
 
+# NumPy's functions written in C have a signature only since NumPy 2.4.
+_SIGNATURES = {
+    np.asanyarray: lambda a, dtype=None, order=None: None,
+    np.asarray: lambda a, dtype=None, order=None: None,
+    np.ascontiguousarray: lambda a, dtype=None: None,
+    np.asfortranarray: lambda a, dtype=None: None,
+    np.bincount: lambda x, weights=None, minlength=0: None,
+    np.dot: lambda a, b, out=None: None,
+    np.inner: lambda a, b: None,
+    np.vdot: lambda a, b: None,
+}
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -32,10 +45,7 @@ def as_positional(fun, args, kwargs):
     TypeError
         If the position of a traced keyword is not known, and calling the function with the box would lose its trace.
     """
-    try:
-        parameters = list(inspect.signature(fun.fun).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
+    parameters = _parameters(fun.fun)
     places = {p.name: i for i, p in enumerate(parameters) if p.kind in _POSITIONAL and i >= len(args)}
     traced = [name for name, value in kwargs.items() if isbox(value)]
     unplaced = [name for name in traced if name not in places or not _has_rule(fun, places[name])]
@@ -59,6 +69,14 @@ def as_positional(fun, args, kwargs):
         else:
             args.append(parameter.default)
     return tuple(args), kwargs or None, True
+
+
+def _parameters(fun):
+    try:
+        signature = inspect.signature(fun)
+    except (TypeError, ValueError):
+        signature = inspect.signature(_SIGNATURES.get(fun, lambda: None))
+    return list(signature.parameters.values())
 
 
 def _has_rule(fun, argnum):

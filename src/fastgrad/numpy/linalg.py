@@ -1,5 +1,6 @@
 """numpy.linalg, its functions as primitives; those that other primitives are made of are written here."""
 
+import inspect as _inspect
 import math as _math
 
 import numpy as _np
@@ -48,6 +49,10 @@ def multi_dot(arrays, *, out=None):
     return _npla.multi_dot(arrays, out=out)
 
 
+# None, or "warn" before NumPy 2, which stands for -1.
+_LSTSQ_RCOND = _inspect.signature(_npla.lstsq).parameters["rcond"].default
+
+
 @anp.primitive
 def lstsq_parts(a, b, rcond=None):
     """Give solution, squared residuals and singular values of a least-squares problem: what has derivatives."""
@@ -55,7 +60,7 @@ def lstsq_parts(a, b, rcond=None):
     return x, squares, s
 
 
-def lstsq(a, b, rcond=None):
+def lstsq(a, b, rcond=_LSTSQ_RCOND):
     """Solve a least-squares problem as ``numpy.linalg.lstsq`` does.
 
     Parameters
@@ -88,7 +93,7 @@ def _lstsq_rank(s, size, rcond):
 def _lstsq_cutoff(s, size, rcond):
     """Give the ``rcond`` that LAPACK is given."""
     eps = _np.finfo(s.dtype).eps
-    return eps * size if rcond is None else eps if rcond < 0 else rcond
+    return eps * size if rcond is None else eps if rcond == "warn" or rcond < 0 else rcond
 
 
 def tensorinv(a, ind=2):
