@@ -7,7 +7,7 @@ import numpy as onp
 import pytest
 
 import fastgrad.numpy as np
-from fastgrad import checkpoint, core, grad, make_jvp, value_and_grad
+from fastgrad import checkpoint, core, grad, jacobian, make_jvp, value_and_grad
 from fastgrad.core import JVPNode, VJPNode, backward_pass, primitive_jvps, primitive_vjps
 from fastgrad.extend import defvjp, primitive
 from fastgrad.numpy.numpy_boxes import ArrayBox
@@ -285,7 +285,80 @@ def test_keywords_of_ufuncs_are_honoured_or_refused_by_name(mode):
     x = onp.array([0.5, 2.0], "f")
     mode(lambda x: np.sum(np.maximum(x, 1.0, dtype="d")))(x)
     mode(lambda x: np.sum(np.exp(x, casting="same_kind")))(x)
-    with pytest.raises(NotImplementedError, match="exp .* 'where'"):
+    with pytest.raises(NotImplementedError, match="exp .* '(where|out)'"):
         mode(lambda x: np.sum(np.exp(x, where=[True, False], out=onp.ones(2, "f"))))(x)
     with pytest.raises(NotImplementedError, match="matmul .* 'axes'"):
         mode(lambda x: np.sum(np.matmul(x[:, None], x[None], axes=[(0, 1), (0, 1), (0, 1)])))(x)
+
+
+# ------------------------------------------------------------------------------------------ plain lists, outputs, kinds
+
+OUTPUTS = [
+    lambda x: np.take(x, [0, 2], out=onp.zeros(2)),
+    lambda x: np.take(x, [0, 2], None, onp.zeros(2)),
+    lambda x: np.outer(x, x, onp.zeros((3, 3))),
+    lambda x: np.einsum("i,j->ij", x, x, out=onp.zeros((3, 3))),
+    lambda x: np.dot(x, x, onp.zeros(())),
+    lambda x: np.sin(x, onp.zeros(3)),
+    lambda x: np.sum(x, out=onp.zeros(())),
+]
+
+
+@pytest.mark.parametrize("f", OUTPUTS)
+@pytest.mark.parametrize("mode", [grad, lambda f: lambda x: make_jvp(f)(x)(x)])
+def test_a_traced_value_is_not_put_into_an_array_of_the_users(mode, f):
+    with pytest.raises(NotImplementedError, match="'out'"):
+        mode(lambda x: np.sum(f(x)))(V)
+
+
+KEYWORD_LISTS = [
+    (lambda m: np.sum(np.outer(V, b=[m[0], m[1]])), [3.0, 3.0, 0.0]),
+    (lambda m: np.sum(np.diff(V, append=[m[0], m[1]]) ** 2), [-4.0, 4.0, 0.0]),
+    (lambda m: np.mean(a=[m[0], m[1]]), [0.5, 0.5, 0.0]),
+    (lambda m: np.sum(np.clip([m[0], 5.0], 0.0, a_max=[9.0, m[1]])), [1.0, 1.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize("f, wanted", KEYWORD_LISTS)
+def test_a_list_with_traced_values_given_by_keyword_is_traced(f, wanted):
+    x = onp.array([1.0, 3.0, 2.0])
+    onp.testing.assert_allclose(grad(f)(x), wanted)
+    onp.testing.assert_allclose(make_jvp(f)(x)(V)[1], sum(wanted))
+
+
+PLAIN_LISTS = [
+    (lambda x: np.linalg.solve(x[:, None] * onp.eye(3), [1, 2, 3]), [-1.0, -2.0, -3.0]),
+    (lambda x: np.linalg.solve(x[:, None] * onp.eye(3), [1.0, 2.0, 3.0]), [-1.0, -2.0, -3.0]),
+    (lambda x: np.insert([1.0, 2.0], 1, x[0]), [1.0, 0.0, 0.0]),
+    (lambda x: np.where([True, False, True], x, [1, 2, 3]), [1.0, 0.0, 1.0]),
+    (lambda x: x * [1, 2, 3], [1.0, 2.0, 3.0]),
+]
+
+
+@pytest.mark.parametrize("f, wanted", PLAIN_LISTS)
+def test_a_plain_list_beside_a_traced_value_is_an_array(f, wanted):
+    onp.testing.assert_allclose(grad(lambda x: np.sum(f(x)))(V), wanted, atol=1e-15)
+
+
+def test_concatenation_by_columns_joins_the_last_axis():
+    z = onp.ones((2, 3, 4))
+    assert core.make_vjp(lambda z: np.c_[z, z], z)[1].shape == onp.c_[z, z].shape
+
+
+def test_the_jacobian_of_a_complex_output():
+    x = onp.array([1.0, 2.0])
+    onp.testing.assert_allclose(jacobian(lambda x: np.exp(1j * x))(x), onp.diag(1j * onp.exp(1j * x)))
+    onp.testing.assert_allclose(jacobian(np.fft.fft)(x), onp.fft.fft(onp.eye(2), axis=0))
+    onp.testing.assert_allclose(jacobian(lambda z: z**2)(x + 1j), onp.diag(2 * (x + 1j)))
+
+
+@pytest.mark.parametrize("f", [lambda x: np.maximum(x, 0.1), lambda x: np.minimum(x, 2.0), lambda x: np.clip(x, 0, 2)])
+def test_the_gradient_of_a_scalar_choice_is_a_scalar(f):
+    assert type(grad(f)(1.5)) is onp.float64
+    assert type(core.make_vjp(lambda x: np.sum(x).astype("f"), V)[1]) is onp.float32
+
+
+def test_a_sum_of_sparse_and_dense_cotangents_of_a_scalar():
+    f = lambda x: (lambda y: np.sum(y[..., None] * y) + y**3)(np.sin(x))  # noqa: E731
+    s, c = onp.sin(0.5), onp.cos(0.5)
+    onp.testing.assert_allclose(grad(grad(f))(0.5), (2 + 6 * s) * c * c - (2 * s + 3 * s * s) * s)

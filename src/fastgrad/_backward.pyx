@@ -14,7 +14,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from fastgrad._core cimport ArrayBox, JVPNode, SparseObject, VJPNode, add_values, vspace
 
-from fastgrad._core import trace
+from fastgrad._core import getval, trace
 
 cimport numpy as cnp
 
@@ -65,8 +65,8 @@ cdef object accumulate(object total, bint have, bint *mutable, object g):
     # One more contribution to a node: the first is kept as it is, the second added out of place, later ones in place.
     if is_sparse(g):
         space = vspace(g)
-        if have and not mutable[0]:
-            total = space.mut_add(None, total)
+        if have and (not mutable[0] or not getattr(getval(total), "ndim", 1)):
+            total = space.mut_add(None, total)  # into something that can be changed in place: a float cannot
         total = sparse_add(space, total if have else None, g)
         mutable[0] = True
     elif not have:

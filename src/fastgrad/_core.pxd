@@ -58,6 +58,8 @@ cdef class Primitive:
     cdef bint is_ufunc
     # Of a ufunc, 0 for any other function.
     cdef int n_inputs
+    # Where the parameter `out` stands; -1 nowhere, -2 not looked for yet.
+    cdef Py_ssize_t out_place
     # Which of the four operations on two scalars this is, done in C.
     cdef int lane
     # NumPy's inner loops for this ufunc, or NULL: see _core_lane.pxi, whose struct these point to.
@@ -71,6 +73,8 @@ cdef class Primitive:
     cdef object call2(self, object x, object y)
     cdef object call_tuple(self, tuple args, dict kwargs, bint defer)
     cdef object call_traced(self, tuple args, dict kwargs)
+    cdef object as_argument(self, object x)
+    cdef int refuse_output(self, tuple args, dict kwargs) except -1
 
 
 cdef class Node:

@@ -65,8 +65,9 @@ cdef inline bint has_space(object x, bint containers):
     return type(x) in space_makers and (containers or type(x) not in (tuple, list, dict))
 
 
-cdef object keep(tuple args, unsigned int keeps, unsigned int spaces, bint containers):
+cdef object keep(tuple args, unsigned int keeps, unsigned int spaces, bint containers, bint arrays):
     # What of the arguments the rules need: as it is, as its vspace (if it is a value that has one), or nothing.
+    # `arrays`: it is a function of arrays, to which a list or tuple is one; if `containers`, where a vspace is wanted.
     cdef list kept = list(args)
     cdef Py_ssize_t i
     for i in range(len(kept)):
@@ -74,6 +75,8 @@ cdef object keep(tuple args, unsigned int keeps, unsigned int spaces, bint conta
             continue
         if not spaces & bit(i):
             kept[i] = None
+        elif arrays and type(kept[i]) in (tuple, list):
+            kept[i] = array_vspace(np.asarray(kept[i])) if containers else kept[i]
         elif has_space(kept[i], containers) or is_box(kept[i]):
             kept[i] = vspace(kept[i])
     return tuple(kept)
@@ -394,7 +397,8 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
         kwargs = rule_keywords(rules.fun, kwargs)
         if rules.broadcasts:
             node.targets = targets_of(ans, args, argnums)
-    node.arg0 = (keep(args, keeps, spaces, rules.form != FORM_WHOLE), kwargs, argnums)
+    arrays = isinstance(rules.fun, Primitive) and (<Primitive>rules.fun).array_like
+    node.arg0 = (keep(args, keeps, spaces, rules.form != FORM_WHOLE, arrays), kwargs, argnums)
     if keeps & 1:
         node.ans = ans
     return 0

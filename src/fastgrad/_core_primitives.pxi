@@ -113,6 +113,7 @@ cdef class Primitive:
             self.n_inputs = fun.nin
             serve_ufunc(self)
         self.notrace_types = ()
+        self.out_place = -2
         functools.update_wrapper(self, fun, updated=())
         if not hasattr(fun, "__name__"):
             self.__name__ = type(fun).__name__
@@ -232,7 +233,8 @@ cdef class Primitive:
         yv = (<Box>y)._value if y_boxed else y
         if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
             return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(self, xv, yv)
-        if Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL:
+        if (Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+                or self.n_inputs == 1):
             return self.call_traced((x, y), None)
         if is_box(xv) or is_box(yv):
             ans = self.call2(xv, yv)
@@ -251,10 +253,11 @@ cdef class Primitive:
             if is_box(x):
                 boxed = True
         if kwargs is not None:
-            for x in kwargs.values():
+            for name, x in kwargs.items():
+                if self.array_like and is_traced_sequence(x):
+                    return self.call_tuple(args, {**kwargs, name: traced_array(x)}, defer)
                 if is_box(x):
                     boxed_keyword = True
-                    break
         if not (boxed or boxed_keyword):
             return PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
         if self.never_traced:
@@ -266,6 +269,34 @@ cdef class Primitive:
         if defer and self.is_ufunc and has_foreign(args):
             return PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
         return self.call_traced(args, kwargs)
+
+    cdef object as_argument(self, object x):
+        # A plain list or tuple beside a traced argument: rules do arithmetic with it if it stands for an array. It does
+        # so in functions of arrays alone, and else if there are numbers with a point in it: shapes and axes have none.
+        if self.vjps is not None and self.vjps.broadcasts:
+            return np.asarray(x)
+        try:
+            array = np.asarray(x)
+        except ValueError:  # of lists of unequal lengths
+            return x
+        return array if array.dtype.kind in "fc" else x
+
+    cdef int refuse_output(self, tuple args, dict kwargs) except -1:
+        # A traced value can't be put into an array of the user's, nor may a rule write its results there.
+        cdef Py_ssize_t n = len(args)
+        given = kwargs is not None and kwargs.get("out") is not None
+        if not given and self.is_ufunc:
+            given = n > self.n_inputs
+        elif not given and n > 2:
+            if self.out_place == -2:
+                from fastgrad._signatures import place_of
+                self.out_place = place_of(self.fun, "out")
+            given = 0 <= self.out_place < n and args[self.out_place] is not None
+        if given:
+            raise NotImplementedError(
+                f"{self.__name__} of a traced value has no derivative with 'out' given; use the returned array"
+            )
+        return 0
 
     cdef object call_traced(self, tuple args, dict kwargs):
         # `args` holds a box. Only the highest level is unwrapped here; the call on what is left sees the others.
@@ -290,9 +321,11 @@ cdef class Primitive:
                     boxed = boxed or is_box(values[i])
                 else:
                     boxed = True
-            elif self.is_ufunc and type(x) in (list, tuple):
-                values[i] = np.asarray(x)  # rules do arithmetic with it
+            elif self.array_like and type(x) in (list, tuple):
+                values[i] = self.as_argument(x)
         args = tuple(values)
+        if self.array_like:
+            self.refuse_output(args, kwargs)
         if self.notrace_types and type(node) in self.notrace_types:
             return self.call_tuple(args, kwargs, True)
         if boxed:

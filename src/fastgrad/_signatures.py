@@ -71,6 +71,12 @@ def as_positional(fun, args, kwargs):
     return tuple(args), kwargs or None, True
 
 
+def place_of(fun, name):
+    """Give the position of a parameter, -1 where there is none of that name."""
+    names = [parameter.name for parameter in _parameters(fun) if parameter.kind in _POSITIONAL]
+    return names.index(name) if name in names else -1
+
+
 def _parameters(fun):
     try:
         signature = inspect.signature(fun)

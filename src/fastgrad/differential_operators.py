@@ -137,9 +137,9 @@ def jacobian(fun, x):
     One backward pass per element of the output.
     """
     vjp, ans = _make_vjp(fun, x)
-    space = vspace(ans)
-    rows = [vjp(row) for row in _real_basis(space)]
-    return np.reshape(np.stack(rows), space.shape + vspace(x).shape)
+    space, x_space = vspace(ans), vspace(x)
+    rows = [_row(vjp, vector, space, x_space) for vector in _real_basis(space)]
+    return np.reshape(np.stack(rows), space.shape + x_space.shape)
 
 
 def _real_basis(space):
@@ -147,6 +147,13 @@ def _real_basis(space):
     if not space.iscomplex:
         return space.standard_basis()
     return (vector for vector in space.standard_basis() if vector.imag.any() == 0)
+
+
+def _row(vjp, vector, space, x_space):
+    """Give a row of a Jacobian. A pullback to a real argument gives Re(g J): two make a complex row."""
+    if space.iscomplex and not x_space.iscomplex:
+        return vjp(vector) - 1j * vjp(1j * vector)
+    return vjp(vector)
 
 
 @unary_to_nary

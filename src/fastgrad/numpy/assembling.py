@@ -222,8 +222,13 @@ def select(condlist, choicelist, default=0):
         raise ValueError("select with an empty condition list is not possible")
     chosen = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        chosen = where(condition, choice, chosen)
+        chosen = _original_where(condition, traced_array(choice), traced_array(chosen))
     return chosen
+
+
+def _as_columns(arrays):
+    """Join along the last axis, vectors as columns: what ``numpy.c_`` does."""
+    return concatenate([p.reshape(a, (-1, 1)) if p.ndim(a) < 2 else a for a in arrays], -1)
 
 
 class _Concatenator:
@@ -243,7 +248,7 @@ class _Concatenator:
 
 
 r_ = _Concatenator(_np.r_, concatenate)
-c_ = _Concatenator(_np.c_, column_stack)
+c_ = _Concatenator(_np.c_, _as_columns)
 
 
 @primitive
@@ -274,7 +279,8 @@ def make_diagonal(D, offset=0, axis1=0, axis2=1):
 
 @primitive
 def _astype(A, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    return _np.asarray(A).astype(dtype, order, casting, subok, copy)
+    cast = _np.asarray(A).astype(dtype, order, casting, subok, copy)
+    return cast if isinstance(A, _np.ndarray) else cast[()]
 
 
 def astype(x, dtype, /, **kwargs):

@@ -17,6 +17,7 @@ from fastgrad.builtins import tuple as traced_tuple
 from fastgrad.core import vspace
 from fastgrad.differential_operators import make_jvp, make_vjp
 from fastgrad.misc.flatten import flatten
+from fastgrad.numpy.assembling import traced_array
 from fastgrad.scipy.rules.refusing import refuse_keywords
 from fastgrad.tracer import getval, isbox, primitive
 
@@ -69,8 +70,10 @@ def odeint(func, y0, t, args=(), *more, **options):
     options = {**dict(zip(_OPTIONS, more, strict=False)), **options}
     if not isbox(args):
         args = args if isinstance(args, tuple) else (args,)
-        args = traced_tuple(args) if holds_box(args) else args
-    return _odeint(func, y0, t, args, options)
+        if holds_box(args):
+            # What stands beside a traced value needs a vector space: a whole number has none.
+            args = traced_tuple([float(x) if type(x) is int else x for x in args])
+    return _odeint(func, traced_array(y0), traced_array(t), args, options)
 
 
 def _prepared(func, options):
@@ -154,8 +157,14 @@ def _sensitivity_field(field, n):
     return augmented
 
 
-def _zeros_like(x):
-    return vspace(getval(x)).zeros()
+def _state_sensitivity_field(field, n):
+    """The same where the further arguments, which may be anything, have no tangent."""
+
+    def augmented(packed, t, *args):
+        slope, change = make_jvp(lambda y: field(y, t, *args))(packed[:n])(packed[n:])
+        return np.concatenate([slope, change])
+
+    return augmented
 
 
 def _jvp(argnums, gs, ans, args, kwargs):
@@ -166,9 +175,12 @@ def _jvp(argnums, gs, ans, args, kwargs):
     slopes = _slopes(field, ans, t, func_args) if 2 in given else None
     if slopes:
         tangent = tangent - given[2][0] * slopes[0]
-    args_tangent = given[3] if 3 in given else _zeros_like(func_args)
     packed = np.concatenate([np.reshape(y0, (-1,)), tangent])
-    path = odeint(_sensitivity_field(field, n), packed, t, traced_tuple((func_args, args_tangent)), **kept)
+    if 3 in given:
+        sensitivity, more = _sensitivity_field(field, n), traced_tuple((func_args, given[3]))
+    else:
+        sensitivity, more = _state_sensitivity_field(field, n), func_args
+    path = odeint(sensitivity, packed, t, more, **kept)
     moved = path[:, n:]
     if slopes:
         moved = moved + np.array([given[2][i] * slope for i, slope in enumerate(slopes)])

@@ -143,7 +143,21 @@ def_elementwise(anp.logaddexp2, lambda ans, x, _y: anp.exp2(x - ans), lambda ans
 
 def _share(g, ans, one, other):
     """Give what one of the two arguments of a maximum or minimum gets of g: all, half where they tie, or nothing."""
-    return anp.where(one == ans, anp.where(one == other, 0.5 * g, g), 0)
+    return _only(one == ans, _choose(one == other, 0.5 * g, g))
+
+
+def _choose(condition, x, y):
+    """Choose element by element; for scalars a scalar, which ``where`` makes an array of."""
+    if anp.ndim(condition) or anp.ndim(x):
+        return anp.where(condition, x, y)
+    return x if condition else y
+
+
+def _only(condition, g):
+    """Give g where a condition holds, else 0."""
+    if anp.ndim(condition) or anp.ndim(g):
+        return anp.where(condition, g, 0)
+    return (1.0 if condition else 0.0) * g
 
 
 _EXTREMUM = (lambda g, ans, x, y: _share(g, ans, x, y), lambda g, ans, x, y: _share(g, ans, y, x))
@@ -167,16 +181,16 @@ def _clip_inside(g, ans, _a, a_min=None, a_max=None, **bounds):
     for bound in (a_min, a_max):
         if bound is not None:
             inside = anp.logical_and(inside, anp.not_equal(ans, bound))
-    return anp.where(inside, g, 0)
+    return _only(inside, g)
 
 
 def _clip_lower(g, ans, _a, a_min=None, a_max=None, **bounds):
     below = anp.equal(ans, a_min)
-    return anp.where(below if a_max is None else anp.logical_and(below, anp.not_equal(ans, a_max)), g, 0)
+    return _only(below if a_max is None else anp.logical_and(below, anp.not_equal(ans, a_max)), g)
 
 
 def _clip_upper(g, ans, _a, _a_min=None, a_max=None, **bounds):
-    return anp.where(anp.equal(ans, a_max), g, 0)
+    return _only(anp.equal(ans, a_max), g)
 
 
 _CLIP = (_clip_inside, _clip_lower, _clip_upper)
