@@ -13,7 +13,7 @@ BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0
 test: $(VENV)/.test $(VENV)/.demo
 	$(RUN) python -m pytest $(PYTEST_ARGS)
 
-autograd-suite: $(VENV)/.test
+autograd-suite: $(VENV)/.test $(VENV)/.suite
 	$(RUN) python tests/autograd_suite.py
 
 demo: $(VENV)/.demo
@@ -49,8 +49,8 @@ $(VENV)/.test $(VENV)/.demo $(VENV)/.bench: $(VENV)/.%: $(VENV)/.installed
 	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python -m pip install --quiet --no-build-isolation --editable ".[$*]"
 	touch $@
 
-$(VENV)/.lint: pyproject.toml
+$(VENV)/.lint $(VENV)/.suite: $(VENV)/.%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(RUN) python -m pip install --quiet --upgrade pip
-	$(RUN) python -m pip install --quiet --group lint
+	$(RUN) python -m pip install --quiet --group $*
 	touch $@

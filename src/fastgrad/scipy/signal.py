@@ -113,7 +113,7 @@ def _gather(A, B, of_A, of_B, mode):
     widths = [(0, 0)] * A.ndim
     for i, j in _pairs(of_A, of_B):
         widths[i] = _padding(A.shape[i], B.shape[j], mode)
-    views = onp.pad(A, widths)
+    views = onp.pad(A, widths) if widths else A
     if of_A["conv"]:
         window = tuple(B.shape[j] for j in of_B["conv"])
         views = onp.lib.stride_tricks.sliding_window_view(views, window, of_A["conv"])

@@ -79,16 +79,22 @@ def def_composed(fun, composition, constant=()):
         with onp.errstate(all="ignore"):
             pull, _ = make_vjp(of_variables, x)
         cotangent = pull(g)
-        return [cotangent] if len(argnums) == 1 else [cotangent[k] for k in range(len(argnums))]
+        cotangents = [cotangent] if len(argnums) == 1 else [cotangent[k] for k in range(len(argnums))]
+        return [_as_kind(c, args[i]) for c, i in zip(cotangents, argnums, strict=True)]
 
     def jvp(argnums, gs, ans, args, kwargs):
         of_variables, x = _of_variables(composition, argnums, args, known(argnums, args, kwargs))
         with onp.errstate(all="ignore"):
             tangent = make_jvp(of_variables, x)(gs[0] if len(argnums) == 1 else atuple(gs))[1]
-        space = vspace(ans)
-        return fit_dtype(tangent, space) if isinstance(space, ArrayVSpace) else tangent
+        return _as_kind(tangent, ans)
 
     def_whole(fun, vjp, jvp)
+
+
+def _as_kind(g, value):
+    """Give a cotangent or tangent the dtype of an array it belongs to; leave those of containers alone."""
+    space = vspace(value)
+    return fit_dtype(g, space) if isinstance(space, ArrayVSpace) else g
 
 
 def _def(name, composition, constant=()):

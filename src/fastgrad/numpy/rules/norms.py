@@ -64,7 +64,8 @@ def _matrix_partials(x, ord, axes):
         size = max(anp.shape(u)[-2], anp.shape(vh)[-1]) * onp.finfo(values.dtype).eps
         weights = values > size * onp.max(values, axis=-1, keepdims=True, initial=0)
     else:
-        weights = _shares(values, -1, ord > 0)
+        # At zero the subgradient is zero.
+        weights = _shares(values, -1, ord > 0) * (onp.max(values, axis=-1, keepdims=True, initial=0) > 0)
     return anp.moveaxis(conj((u * weights[..., None, :]) @ vh), (-2, -1), axes)
 
 

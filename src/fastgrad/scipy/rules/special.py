@@ -189,19 +189,25 @@ def _decaying(fun):
     return lambda _ans, n, x: -0.5 * (fun(n - 1, x) + fun(n + 1, x))
 
 
+def _whole(derivative):
+    """Make the derivative of a function that cuts its order off at the point."""
+    return lambda ans, n, x: derivative(ans, onp.trunc(n), x)
+
+
 _elementwise(sp.j0, lambda _ans, x: -sp.j1(x))
 _elementwise(sp.y0, lambda _ans, x: -sp.y1(x))
 _elementwise(sp.j1, lambda _ans, x: 0.5 * (sp.j0(x) - sp.jv(2, x)))
 _elementwise(sp.y1, lambda _ans, x: 0.5 * (sp.y0(x) - sp.yn(2.0, x)))
-for _fun in (sp.jn, sp.jv, sp.yn, sp.yv, sp.hankel1, sp.hankel2):
-    _elementwise(_fun, "n" if _fun is sp.yn else "v", _circular(_fun))
+for _fun in (sp.jn, sp.jv, sp.yv, sp.hankel1, sp.hankel2):
+    _elementwise(_fun, "v", _circular(_fun))
+_elementwise(sp.yn, "n", _whole(_circular(sp.yn)))
 
 _elementwise(sp.i0, lambda _ans, x: sp.i1(x))
 _elementwise(sp.i1, lambda _ans, x: 0.5 * (sp.i0(x) + sp.iv(2, x)))
 _elementwise(sp.iv, "v", lambda _ans, n, x: 0.5 * (sp.iv(n - 1, x) + sp.iv(n + 1, x)))
 _elementwise(sp.k0, lambda _ans, x: -sp.k1(x))
 _elementwise(sp.k1, lambda _ans, x: -0.5 * (sp.k0(x) + sp.kn(2.0, x)))
-_elementwise(sp.kn, "n", _decaying(sp.kn))
+_elementwise(sp.kn, "n", _whole(_decaying(sp.kn)))
 _elementwise(sp.kv, "v", _decaying(sp.kv))
 
 # Scaled by exp(-|Re x|), or by exp(x) for K.
@@ -249,7 +255,7 @@ _elementwise(
 )
 _elementwise(sp.expi, lambda _ans, x: anp.exp(x) / x)
 _elementwise(sp.exp1, lambda _ans, x: -anp.exp(-x) / x)
-_elementwise(sp.expn, "n", lambda _ans, n, x: -sp.expn(n - 1, x))
+_elementwise(sp.expn, "n", _whole(lambda _ans, n, x: -sp.expn(n - 1, x)))
 
 
 # -------------------------------------------------------------------------------------- exponentials, logarithms, roots
