@@ -41,10 +41,10 @@ cdef class Box:
         )
 
     def __copy__(self):
-        return copy_box(self, False)
+        return copy_box(self)
 
     def __deepcopy__(self, memo):
-        return copy_box(self, True)
+        return copy_box(self)
 
     @classmethod
     def register(cls, value_type):
@@ -54,7 +54,7 @@ cdef class Box:
         Box.type_mappings[cls] = cls
 
 
-cdef object copy_box(Box box, bint deep):
+cdef object copy_box(Box box):
     # A box is never changed, and what it stands for is fixed by its node: a copy shares both.
     return type(box)(box._value, box._trace, box._node)
 

@@ -6,7 +6,6 @@ import warnings
 import fastgrad.numpy as np
 from fastgrad._backward import pull_once
 from fastgrad._core import ClosedOverTrace
-from fastgrad.builtins import tuple as atuple  # noqa: F401  (autograd's path)
 from fastgrad.core import defjvp_argnum, defvjp_argnum, vspace
 from fastgrad.core import make_jvp as _make_jvp
 from fastgrad.core import make_vjp as _make_vjp
@@ -40,10 +39,15 @@ make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
 
 
-def _is_scalar(ans):
-    """Say whether an answer is one real number; a list or tuple of one is told apart by its type."""
-    space = vspace(ans)
-    return space.size == 1 and not isinstance(getval(ans), list | tuple | dict)
+def _scalar_vjp(fun, x, operator):
+    """Trace a function of real scalar value; raise if its value is anything else, a list or tuple of one included."""
+    vjp, ans = _make_vjp(fun, x)
+    if isinstance(getval(ans), list | tuple | dict) or vspace(ans).size != 1:
+        raise TypeError(
+            f"{operator} only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
+            f"holomorphic_grad. The function returned a {type(getval(ans)).__name__}"
+        )
+    return vjp, ans
 
 
 @unary_to_nary
@@ -69,12 +73,7 @@ def grad(fun, x):
     TypeError
         If ``fun`` returns anything but a real scalar, or the argument is of a type that can't be traced.
     """
-    vjp, ans = _make_vjp(fun, x)
-    if not _is_scalar(ans):
-        raise TypeError(
-            "Grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or holomorphic_grad. "
-            f"The function returned a {type(getval(ans)).__name__}"
-        )
+    vjp, ans = _scalar_vjp(fun, x, "Grad")
     return pull_once(vjp, vspace(ans).ones())
 
 
@@ -218,12 +217,7 @@ def value_and_grad(fun, x):
     TypeError
         If ``fun`` returns anything but a real scalar.
     """
-    vjp, ans = _make_vjp(fun, x)
-    if not _is_scalar(ans):
-        raise TypeError(
-            "value_and_grad only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
-            f"holomorphic_grad. The function returned a {type(getval(ans)).__name__}"
-        )
+    vjp, ans = _scalar_vjp(fun, x, "value_and_grad")
     return ans, pull_once(vjp, vspace(ans).ones())
 
 
