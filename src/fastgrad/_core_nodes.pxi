@@ -116,7 +116,6 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
 cdef inline object apply_small(Rule rule, object g, object ans, object x, object y, Py_ssize_t n):
     # apply_rule for one or two arguments, without a tuple.
     cdef PyObject *stack[5]
-    cdef Py_ssize_t first = 1
     if rule.kind == RULE_IDENTITY:
         return g
     if rule.kind == RULE_NEGATE:
@@ -380,10 +379,7 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
     node.rules = rules
     node.form = rules.form
     node.parent0 = parents
-    if rules.form == FORM_STAGED:
-        node.arg0 = rules.whole(argnums, ans, args, kwargs)
-        return 0
-    if rules.form == FORM_STAGED_WHOLE:
+    if rules.form == FORM_STAGED or rules.form == FORM_STAGED_WHOLE:
         node.arg0 = rules.whole(argnums, ans, args, kwargs)
         return 0
     if rules.form == FORM_WHOLE:

@@ -84,7 +84,7 @@ def _zero_like(x):
     return vspace(x).zeros()
 
 
-def _tangents(argnums, gs, args, first=0):
+def tangents_of(argnums, gs, args, first=0):
     """Give a tangent for each of ``args[first:]``, zero where the argument is not traced."""
     given = dict_(zip(argnums, gs, strict=True))
     return [given[i] if i in given else _zero_like(args[i]) for i in range(first, len(args))]
@@ -103,7 +103,7 @@ def_direct(
 def_whole(
     make_sequence,
     vjp=lambda argnums, g, _ans, vs_args, kwargs: [container_take(g, i - 1) for i in argnums],
-    jvp=lambda argnums, gs, ans, args, kwargs: make_sequence(args[0], *_tangents(argnums, gs, args, 1)),
+    jvp=lambda argnums, gs, ans, args, kwargs: make_sequence(args[0], *tangents_of(argnums, gs, args, 1)),
 )
 def_direct(
     _make_dict,
@@ -124,7 +124,7 @@ def _extend_left_vjp(argnums, g, _ans, args, kwargs):
 
 def _extend_jvp(extend):
     def jvp(argnums, gs, ans, args, kwargs):
-        return extend(*_tangents(argnums, gs, args))
+        return extend(*tangents_of(argnums, gs, args))
 
     return jvp
 

@@ -5,7 +5,7 @@ import operator
 
 import numpy as onp
 
-from fastgrad._core import ArrayVSpace, bind_broadcasting, dtype_of, is_complex
+from fastgrad._core import ArrayVSpace, VSpace, bind_broadcasting, dtype_of, is_complex, vspace
 from fastgrad.numpy import numpy_wrapper as anp
 
 
@@ -44,6 +44,19 @@ def fit_dtype(g, space):
     if have.kind == "c" and not space.iscomplex:
         g = anp.real(g)
     return anp._astype(g, space.dtype) if space.dtype.kind in "fc" and dtype_of(g) != space.dtype else g
+
+
+def like(g, x):
+    """Give a cotangent or tangent the dtype of an array or of a space of arrays; leave those of containers alone."""
+    if getattr(g, "dtype", None) is getattr(x, "dtype", 0):
+        return g
+    space = x if isinstance(x, VSpace) else vspace(x)
+    return fit_dtype(g, space) if isinstance(space, ArrayVSpace) else g
+
+
+def as_array(x):
+    """Make an array of a number, list or tuple; leave arrays and boxes as they are."""
+    return x if hasattr(x, "ndim") else onp.asarray(x)
 
 
 def all_tangents(argnums, gs, args, first=0):
@@ -149,6 +162,7 @@ bind_broadcasting(fit, broadcast)
 
 __all__ = [
     "all_tangents",
+    "as_array",
     "broadcast",
     "dtype_of",
     "fit",
@@ -156,6 +170,7 @@ __all__ = [
     "is_complex",
     "keep_reduced",
     "kept_shape",
+    "like",
     "match_complex",
     "normalize_axes",
     "repeat_to_match_shape",

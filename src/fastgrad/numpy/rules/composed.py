@@ -10,13 +10,20 @@ import operator
 
 import numpy as onp
 
-from fastgrad._core import ArrayVSpace
 from fastgrad._rules import def_direct, def_elementwise, def_whole
 from fastgrad.builtins import list as alist
 from fastgrad.builtins import tuple as atuple
 from fastgrad.core import make_jvp, make_vjp, vspace
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import dtype_of, fit_dtype, is_complex, kept_shape, normalize_axes
+from fastgrad.numpy.broadcasting import (
+    as_array,
+    dtype_of,
+    fit_dtype,
+    is_complex,
+    kept_shape,
+    like,
+    normalize_axes,
+)
 from fastgrad.tracer import getval
 from fastgrad.util import subvals
 
@@ -80,32 +87,21 @@ def def_composed(fun, composition, constant=()):
             pull, _ = make_vjp(of_variables, x)
         cotangent = pull(g)
         cotangents = [cotangent] if len(argnums) == 1 else [cotangent[k] for k in range(len(argnums))]
-        return [_as_kind(c, args[i]) for c, i in zip(cotangents, argnums, strict=True)]
+        return [like(c, args[i]) for c, i in zip(cotangents, argnums, strict=True)]
 
     def jvp(argnums, gs, ans, args, kwargs):
         of_variables, x = _of_variables(composition, argnums, args, known(argnums, args, kwargs))
         with onp.errstate(all="ignore"):
             tangent = make_jvp(of_variables, x)(gs[0] if len(argnums) == 1 else atuple(gs))[1]
-        return _as_kind(tangent, ans)
+        return like(tangent, ans)
 
     def_whole(fun, vjp, jvp)
-
-
-def _as_kind(g, value):
-    """Give a cotangent or tangent the dtype of an array it belongs to; leave those of containers alone."""
-    space = vspace(value)
-    return fit_dtype(g, space) if isinstance(space, ArrayVSpace) else g
 
 
 def _def(name, composition, constant=()):
     """Do `def_composed` for a function that not every NumPy has."""
     if hasattr(anp, name):
         def_composed(getattr(anp, name), composition, constant)
-
-
-def _array(x):
-    """Make an array of a number, list or tuple; leave arrays and boxes as they are."""
-    return x if hasattr(x, "ndim") else onp.asarray(x)
 
 
 # ------------------------------------------------------------------------------------------------------ moved elements
@@ -130,7 +126,7 @@ def _delete(arr, obj, axis=None):
 
 
 def _insert(arr, obj, values, axis=None):
-    shape, values = anp.shape(arr), _array(values)
+    shape, values = anp.shape(arr), as_array(values)
     size, more = math.prod(shape), math.prod(anp.shape(values))
     places = onp.insert(
         onp.arange(size).reshape(shape), obj, onp.arange(size, size + more).reshape(anp.shape(values)), axis
@@ -236,7 +232,7 @@ def_direct(anp.unwrap, vjps=("identity",), jvps=("identity",))
 
 
 def _vecdot(x1, x2, _out=None, axis=-1):
-    x1, x2 = (x if axis == -1 else anp.moveaxis(x, axis, -1) for x in (_array(x1), _array(x2)))
+    x1, x2 = (x if axis == -1 else anp.moveaxis(x, axis, -1) for x in (as_array(x1), as_array(x2)))
     return anp.sum((anp.conj(x1) if is_complex(x1) else x1) * x2, axis=-1)
 
 
@@ -274,15 +270,15 @@ def _weights(fweights, aweights):
 def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None):
     if dtype is None:
         dtype = onp.result_type(float, *[dtype_of(x) for x in (m, y) if x is not None])
-    x = _variables_in_rows(_array(m), rowvar, dtype)
+    x = _variables_in_rows(as_array(m), rowvar, dtype)
     if y is not None:
-        x = anp.concatenate([x, _variables_in_rows(_array(y), rowvar, dtype)], 0)
+        x = anp.concatenate([x, _variables_in_rows(as_array(y), rowvar, dtype)], 0)
     ddof = (0 if bias else 1) if ddof is None else ddof
-    w, aweights = _weights(fweights, aweights), None if aweights is None else _array(aweights)
+    w, aweights = _weights(fweights, aweights), None if aweights is None else as_array(aweights)
     if w is None:
         total = freedom = anp.shape(x)[1]
     else:
-        w = _array(w)
+        w = as_array(w)
         total = freedom = anp.sum(w)
     if ddof:
         freedom = total - ddof * (1 if aweights is None else anp.sum(w * aweights) / total)
@@ -378,7 +374,7 @@ def _one_period(x, xp, fp, period):
 
 
 def _interp(x, xp, fp, left=None, right=None, period=None):
-    x, xp, fp = _array(x), _array(xp), _array(fp)
+    x, xp, fp = as_array(x), as_array(xp), as_array(fp)
     if period is not None:
         x, xp, fp = _one_period(x, xp, fp, abs(period))
         left = right = None
@@ -397,7 +393,7 @@ _def("interp", _interp, ("period",))
 
 
 def _polyval(p, x):
-    p, x = _array(p), _array(x)
+    p, x = as_array(p), as_array(x)
     y = onp.zeros(anp.shape(x), dtype_of(x))
     for k in range(anp.shape(p)[0]):
         y = y * x + p[k]
@@ -405,14 +401,14 @@ def _polyval(p, x):
 
 
 def _polyder(p, m=1):
-    p = _array(p)
+    p = as_array(p)
     for _ in range(operator.index(m)):
         p = p[:-1] * onp.arange(anp.shape(p)[0] - 1, 0, -1)
     return p
 
 
 def _polyint(p, m=1, k=None):
-    p, m = _array(p), operator.index(m)
+    p, m = as_array(p), operator.index(m)
     constants = onp.zeros(m) if k is None else anp.broadcast_to(anp.atleast_1d(k), (m,))
     for i in range(m):
         p = anp.concatenate([p / onp.arange(anp.shape(p)[0], 0, -1), constants[i : i + 1]])

@@ -14,13 +14,8 @@ import numpy as onp
 from fastgrad._core import vspace
 from fastgrad._rules import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import fit, is_complex, unbroadcast
+from fastgrad.numpy.broadcasting import as_array, fit, is_complex, unbroadcast
 from fastgrad.util import subvals
-
-
-def _array(x):
-    """Make an array of a number, list or tuple; leave arrays and boxes as they are."""
-    return x if hasattr(x, "ndim") else onp.asarray(x)
 
 
 def _like(cotangent, space):
@@ -38,7 +33,7 @@ def _all_but_second_last(ndim):
 
 
 def _dot_vjp_a(g, _ans, vs_a, b):
-    b = _array(b)
+    b = as_array(b)
     n, m = vs_a.ndim, b.ndim
     if n == 0 or m == 0:
         return fit(anp.multiply(g, b), vs_a)
@@ -52,7 +47,7 @@ def _dot_vjp_a(g, _ans, vs_a, b):
 
 
 def _dot_vjp_b(g, _ans, a, vs_b):
-    a = _array(a)
+    a = as_array(a)
     n, m = a.ndim, vs_b.ndim
     if n == 0 or m == 0:
         return fit(anp.multiply(g, a), vs_b)
@@ -74,7 +69,7 @@ def_direct(anp.dot, vjps=(_dot_vjp_a, _dot_vjp_b), jvps=("same", "same"))
 
 
 def _matmul_vjp_a(g, _ans, vs_a, b):
-    b = _array(b)
+    b = as_array(b)
     n, m = vs_a.ndim, b.ndim
     if m == 2:
         cotangent = anp.dot(g, b.T) if n <= 2 else anp.matmul(g, b.T)
@@ -88,7 +83,7 @@ def _matmul_vjp_a(g, _ans, vs_a, b):
 
 
 def _matmul_vjp_b(g, _ans, a, vs_b):
-    a = _array(a)
+    a = as_array(a)
     n, m = a.ndim, vs_b.ndim
     if n == 1:
         cotangent = g * a if m == 1 else a[:, None] * g[..., None, :]
@@ -108,7 +103,7 @@ def_direct(anp.matmul, vjps=(_matmul_vjp_a, _matmul_vjp_b), jvps=("same", "same"
 
 
 def _inner_vjp_a(g, _ans, vs_a, b):
-    b = _array(b)
+    b = as_array(b)
     n, m = vs_a.ndim, b.ndim
     if n == 0 or m == 0:
         return fit(anp.multiply(g, b), vs_a)
@@ -122,7 +117,7 @@ def _inner_vjp_a(g, _ans, vs_a, b):
 
 
 def _inner_vjp_b(g, _ans, a, vs_b):
-    a = _array(a)
+    a = as_array(a)
     n, m = a.ndim, vs_b.ndim
     if n == 0 or m == 0:
         return fit(anp.multiply(g, a), vs_b)
@@ -207,7 +202,7 @@ def _as_matrix(x, n_rows):
 
 
 def _tensordot_vjp_a(g, _ans, vs_a, b, axes=2):
-    b = _array(b)
+    b = as_array(b)
     n, m = vs_a.ndim, b.ndim
     if isinstance(axes, int):
         product = anp.dot(_as_matrix(g, n - axes), _as_matrix(b, axes).T)
@@ -219,7 +214,7 @@ def _tensordot_vjp_a(g, _ans, vs_a, b, axes=2):
 
 
 def _tensordot_vjp_b(g, _ans, a, vs_b, axes=2):
-    a = _array(a)
+    a = as_array(a)
     n, m = a.ndim, vs_b.ndim
     if isinstance(axes, int):
         product = anp.dot(_as_matrix(a, n - axes).T, _as_matrix(g, n - axes))
@@ -270,7 +265,7 @@ def _moved(x, source, destination):
 
 
 def _cross_vjp(g, space, axis, other, other_axis, axisc, own_first):
-    other = _moved(_array(other), other_axis, -1)
+    other = _moved(as_array(other), other_axis, -1)
     length = space.shape[axis]
     if length == 2 and anp.shape(other)[-1] == 2:
         third = anp.reshape(g, (*anp.shape(g), 1))

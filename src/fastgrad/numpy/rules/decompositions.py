@@ -12,11 +12,10 @@ be divided by the difference of two equal values is taken as zero, which is righ
 import numpy as onp
 
 from fastgrad._rules import def_direct, def_whole
-from fastgrad.builtins import container_take
-from fastgrad.core import vspace
+from fastgrad.builtins import container_take, tangents_of
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import dtype_of, fit_dtype, is_complex
+from fastgrad.numpy.broadcasting import dtype_of, is_complex, like
 from fastgrad.numpy.numpy_vspaces import linalg_results
 from fastgrad.tracer import getval, primitive
 
@@ -36,13 +35,6 @@ def conj(x):
 def adjoint(x):
     """Give the conjugate transpose."""
     return conj(transpose(x))
-
-
-def like(g, x):
-    """Cast a cotangent or tangent of the right shape to the dtype of ``x``."""
-    if getattr(g, "dtype", None) is getattr(x, "dtype", 0):
-        return g
-    return fit_dtype(g, vspace(x))
 
 
 def diagonal(x):
@@ -92,8 +84,7 @@ def _make_result_back(argnums, g, _ans, vs_args, kwargs):
 
 
 def _make_result_forward(argnums, gs, ans, args, kwargs):
-    given = dict(zip(argnums, gs, strict=True))
-    return make_result(args[0], *[given[i] if i in given else vspace(args[i]).zeros() for i in range(1, len(args))])
+    return make_result(args[0], *tangents_of(argnums, gs, args, 1))
 
 
 def_whole(make_result, vjp=_make_result_back, jvp=_make_result_forward)

@@ -11,13 +11,12 @@ from fastgrad.builtins import make_sequence
 from fastgrad.core import JVPNode, VJPNode, vspace
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import dtype_of, fit, fit_dtype, is_complex, unbroadcast
+from fastgrad.numpy.broadcasting import as_array, dtype_of, fit, fit_dtype, is_complex, like, unbroadcast
 from fastgrad.numpy.numpy_vspaces import linalg_results
 from fastgrad.numpy.rules.decompositions import (
     adjoint,
     conj,
     from_triangle,
-    like,
     make_result,
     to_triangle,
     transpose,
@@ -26,11 +25,6 @@ from fastgrad.tracer import getval, register_notrace
 from fastgrad.util import subvals
 
 _ARRAY_API = hasattr(onp.linalg, "matrix_transpose")  # NumPy 2
-
-
-def _array(x):
-    """Make an array of a list or tuple; leave arrays and boxes as they are."""
-    return x if hasattr(x, "ndim") else onp.asarray(x)
 
 
 # ---------------------------------------------------------------------------------------------------------- inv, solve
@@ -67,7 +61,7 @@ def _solve_back_a(g, ans, a, vs_b):
 
 
 def _solve_back_b(g, _ans, a, vs_b):
-    a = _array(a)
+    a = as_array(a)
     return fit(_solve_transposed(g, a, _is_vector(a.ndim, vs_b.ndim)), vs_b)
 
 
@@ -213,7 +207,7 @@ def_direct(
 
 
 def _multi_dot_back(argnums, g, _ans, args, kwargs):
-    spaces, arrays = [vspace(args[i]) for i in argnums], [_array(x) for x in args]
+    spaces, arrays = [vspace(args[i]) for i in argnums], [as_array(x) for x in args]
     # A vector in front is a row, one at the end a column.
     if arrays[0].ndim == 1:
         arrays[0] = arrays[0][None, :]
@@ -235,7 +229,7 @@ def_whole(linalg.multi_dot_args, vjp=_multi_dot_back, jvp=_multi_dot_forward)
 
 def _vecdot_back(g, space, other, axis, turn):
     """Pull back one of the two vectors; ``axis`` counts in each array by itself, as in ``numpy.vecdot``."""
-    cotangent = g[..., None] * turn(anp.moveaxis(_array(other), axis, -1))
+    cotangent = g[..., None] * turn(anp.moveaxis(as_array(other), axis, -1))
     axis = axis % space.ndim
     moved = tuple(n for i, n in enumerate(space.shape) if i != axis) + (space.shape[axis],)
     return fit_dtype(anp.moveaxis(unbroadcast(cotangent, (moved, len(moved), None, True)), -1, axis), space)
@@ -265,7 +259,7 @@ def _lstsq_read(ans, a, b, rcond):
 
 
 def _columns(x):
-    x = _array(x)
+    x = as_array(x)
     return x if x.ndim == 2 else x[:, None]
 
 
@@ -279,7 +273,7 @@ def _lstsq_back_a(g, ans, a, b, rcond=None):
 
 
 def _lstsq_back_b(g, ans, a, b, rcond=None):
-    a = _array(a)
+    a = as_array(a)
     p, _, _, left = _lstsq_read(ans, a, b, rcond)
     cotangent = p.T @ _columns(g[0])
     if anp.size(ans[1]):
@@ -301,7 +295,7 @@ def _lstsq_forward_a(g, ans, a, b, rcond=None):
 
 
 def _lstsq_forward_b(g, ans, a, b, rcond=None):
-    a = _array(a)
+    a = as_array(a)
     p, _, _, left = _lstsq_read(ans, a, b, rcond)
     g = _columns(g)
     return _lstsq_tangent(ans, p @ g, g, left, vspace(ans[2]).zeros())

@@ -10,8 +10,8 @@ import numpy as onp
 from fastgrad._rules import def_direct
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import is_complex, keep_reduced, normalize_axes
-from fastgrad.numpy.rules.decompositions import conj, like
+from fastgrad.numpy.broadcasting import is_complex, keep_reduced, like, normalize_axes
+from fastgrad.numpy.rules.decompositions import conj
 from fastgrad.tracer import getval
 
 _FROBENIUS = (None, "fro", "f")

@@ -10,9 +10,8 @@ import math
 import numpy as onp
 
 from fastgrad._rules import def_direct
-from fastgrad.core import VSpace, vspace
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import fit_dtype, is_complex, keep_reduced, kept_shape, normalize_axes
+from fastgrad.numpy.broadcasting import is_complex, keep_reduced, kept_shape, like, normalize_axes
 from fastgrad.tracer import getval, primitive
 
 # What NumPy passes for a keyword that was not given.
@@ -43,13 +42,6 @@ def _count(shape, axis, mask):
     return math.prod(shape) // max(math.prod(kept_shape(shape, axis)), 1)
 
 
-def _as_dtype(g, like):
-    """Cast a cotangent or tangent to the dtype of a value or vector space, dropping an imaginary part with no place."""
-    if getattr(g, "dtype", None) == getattr(like, "dtype", False):
-        return g
-    return fit_dtype(g, like if isinstance(like, VSpace) else vspace(like))
-
-
 @primitive
 def repeat_reduced(g, space, axis=None):
     """Repeat a cotangent over the axes that were summed: the transpose of ``numpy.sum``, in an array of its own.
@@ -69,7 +61,7 @@ def repeat_reduced(g, space, axis=None):
 
 
 def _repeat_reduced_back(h, _ans, vs_g, _space, axis=None):
-    return _as_dtype(anp.reshape(anp.sum(h, axis=axis), vs_g.shape), vs_g)
+    return like(anp.reshape(anp.sum(h, axis=axis), vs_g.shape), vs_g)
 
 
 def_direct(repeat_reduced, vjps=(_repeat_reduced_back,), jvps=("same",))
@@ -78,9 +70,9 @@ def_direct(repeat_reduced, vjps=(_repeat_reduced_back,), jvps=("same",))
 def _spread(g, space, axis, mask=None):
     """Pull the cotangent of a sum back."""
     if mask is not None:
-        return _as_dtype(anp.where(mask, keep_reduced(g, space.shape, axis), 0), space)
+        return like(anp.where(mask, keep_reduced(g, space.shape, axis), 0), space)
     if not space.shape:
-        return _as_dtype(g, space)
+        return like(g, space)
     if type(g) is not onp.float64 and not space.iscomplex and is_complex(g):
         g = anp.real(g)
     return repeat_reduced(g, space, axis)
@@ -106,14 +98,14 @@ def _def_partials(fun, partials):
     def vjp(g, ans, a, *args, **kwargs):
         shape, axis = anp.shape(a), axis_of(args, kwargs)
         weights = partials(keep_reduced(ans, shape, axis), a, *args, **kwargs)
-        return _as_dtype(keep_reduced(g, shape, axis) * weights, a)
+        return like(keep_reduced(g, shape, axis) * weights, a)
 
     def jvp(g, ans, a, *args, **kwargs):
         axis = axis_of(args, kwargs)
         tangent = anp.sum(g * partials(keep_reduced(ans, anp.shape(a), axis), a, *args, **kwargs), axis=axis)
         if anp.shape(tangent) != anp.shape(ans):
             tangent = anp.reshape(tangent, anp.shape(ans))
-        return _as_dtype(tangent, ans)
+        return like(tangent, ans)
 
     def_direct(fun, vjps=(vjp,), jvps=(jvp,))
 
@@ -198,7 +190,7 @@ def _average_back(g, _ans, a, axis=None, weights=None, returned=False, keepdims=
     if weights is None:
         weights = onp.ones(anp.shape(a))
     full, total = _weighted(a, weights, axis, returned)
-    return _as_dtype(keep_reduced(g, anp.shape(a), axis) / total * full, a)
+    return like(keep_reduced(g, anp.shape(a), axis) / total * full, a)
 
 
 def _average_weights_back(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
@@ -206,21 +198,21 @@ def _average_weights_back(g, ans, a, axis=None, weights=None, returned=False, ke
     _, total = _weighted(a, weights, axis, returned)
     full = keep_reduced(g, shape, axis) / total * (a - keep_reduced(ans, shape, axis))
     if anp.shape(weights) == shape:
-        return _as_dtype(full, weights)
+        return like(full, weights)
     axes = normalize_axes(axis, len(shape))
     summed = anp.sum(full, axis=tuple(i for i in range(len(shape)) if i not in axes))
-    return _as_dtype(anp.transpose(summed, tuple(onp.argsort(onp.argsort(axes)))), weights)
+    return like(anp.transpose(summed, tuple(onp.argsort(onp.argsort(axes)))), weights)
 
 
 def _average_forward(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
     _refuse("average", returned=returned or None)
-    return _as_dtype(anp.average(g, axis=axis, weights=weights, keepdims=keepdims), ans)
+    return like(anp.average(g, axis=axis, weights=weights, keepdims=keepdims), ans)
 
 
 def _average_weights_forward(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
     _, total = _weighted(a, weights, axis, returned)
     full = _full_weights(a, g, axis) * (a - keep_reduced(ans, anp.shape(a), axis)) / total
-    return _as_dtype(anp.reshape(anp.sum(full, axis=axis), anp.shape(ans)), ans)
+    return like(anp.reshape(anp.sum(full, axis=axis), anp.shape(ans)), ans)
 
 
 def_direct(
@@ -426,7 +418,7 @@ def _reversed_cumsum(g, axis):
 def _cumsum_back(g, _ans, vs_a, axis=None, dtype=None, out=None):
     _refuse("cumsum", out=out)
     line = 0 if axis is None or not vs_a.shape else axis
-    return _as_dtype(anp.reshape(_reversed_cumsum(g, line), vs_a.shape), vs_a)
+    return like(anp.reshape(_reversed_cumsum(g, line), vs_a.shape), vs_a)
 
 
 def _cumsum_forward(g, _ans, _a, axis=None, dtype=None, out=None):
@@ -462,7 +454,7 @@ def _cumprod_back(g, ans, a, axis=None, dtype=None, out=None):
         # Backwards, s[k] = g[k] + x[k + 1] * s[k + 1] is what reaches the k-th product.
         sums = _recur(_delayed(x[..., ::-1], 1, 0), g[..., ::-1])[..., ::-1]
         result = anp.swapaxes(sums * _delayed(y, 1, 1), line, -1)
-    return _as_dtype(anp.reshape(result, shape), a)
+    return like(anp.reshape(result, shape), a)
 
 
 def _cumprod_forward(g, ans, a, axis=None, dtype=None, out=None):
@@ -471,9 +463,9 @@ def _cumprod_forward(g, ans, a, axis=None, dtype=None, out=None):
     x, line = _line(a, shape, axis)
     v, _ = _line(g, shape, axis)
     if _is_regular(ans):
-        return _as_dtype(ans * anp.cumsum(v / x, axis=line), ans)
+        return like(ans * anp.cumsum(v / x, axis=line), ans)
     x, y, v = anp.swapaxes(x, line, -1), anp.swapaxes(ans, line, -1), anp.swapaxes(v, line, -1)
-    return _as_dtype(anp.swapaxes(_recur(x, v * _delayed(y, 1, 1)), line, -1), ans)
+    return like(anp.swapaxes(_recur(x, v * _delayed(y, 1, 1)), line, -1), ans)
 
 
 def_direct(anp.cumsum, vjps=(_cumsum_back,), jvps=(_cumsum_forward,))

@@ -11,19 +11,15 @@ from fastgrad.core import vspace
 from fastgrad.differential_operators import make_jvp, make_vjp
 from fastgrad.numpy import linalg as npla
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import all_tangents, broadcast, dtype_of, fit, is_complex
+from fastgrad.numpy.broadcasting import all_tangents, as_array, broadcast, dtype_of, fit, is_complex
 from fastgrad.scipy.rules.refusing import refuse_keywords
 from fastgrad.scipy.wrapping import linalg as la
 from fastgrad.tracer import getval
 
 
-def _array(x):
-    return x if hasattr(x, "ndim") else onp.asarray(x)
-
-
 def _t(a):
     """Transpose the last two axes."""
-    return anp.swapaxes(_array(a), -1, -2)
+    return anp.swapaxes(as_array(a), -1, -2)
 
 
 def _fit(cotangent, x):
@@ -88,7 +84,7 @@ def _triangular_b_jvp(g, _ans, a, _b, trans=0, lower=False, unit_diagonal=False,
 
 
 def _triangular_a_jvp(g, ans, a, b, trans=0, lower=False, unit_diagonal=False, *_args, **_kwargs):
-    change = _triangle(_array(g), lower, unit_diagonal)
+    change = _triangle(as_array(g), lower, unit_diagonal)
     if _TRANS[trans]:
         change = anp.conj(_t(change)) if _TRANS[trans] == 2 else _t(change)
     return _triangular(a, -_times(change, ans, anp.ndim(b) == 1), b, trans, lower, unit_diagonal)
@@ -138,7 +134,7 @@ def _solve_b_jvp(g, _ans, a, b, _l=None, _oa=None, _ob=None, _c=None, assume_a=N
 
 def _solve_a_jvp(g, ans, a, b, _l=None, _oa=None, _ob=None, _c=None, assume_a=None, transposed=False, **_kwargs):
     _check_solve(assume_a)
-    change = _t(g) if transposed else _array(g)
+    change = _t(g) if transposed else as_array(g)
     return _general(a, -_times(change, ans, anp.ndim(b) == 1), b, transposed)
 
 
@@ -206,7 +202,7 @@ def _banded(l_and_u, ab, right, b):
 
 
 def _banded_pulled(g, l_and_u, ab, b):
-    return _banded(l_and_u[::-1], _transposed_bands(l_and_u, _array(ab)), g, b)
+    return _banded(l_and_u[::-1], _transposed_bands(l_and_u, as_array(ab)), g, b)
 
 
 def _banded_ab_vjp(g, ans, l_and_u, ab, b, *_args, **_kwargs):
@@ -222,7 +218,7 @@ def _banded_ab_vjp(g, ans, l_and_u, ab, b, *_args, **_kwargs):
 def _banded_ab_jvp(g, ans, l_and_u, ab, b, *_args, **_kwargs):
     # Row by row of the matrix: those of its transpose's diagonals.
     columns, _ = _places(tuple(l_and_u)[::-1], anp.shape(ab)[-1])
-    change = _transposed_bands(l_and_u, _array(g))
+    change = _transposed_bands(l_and_u, as_array(g))
     if anp.ndim(b) == 1:
         product = anp.sum(change * ans[..., columns], axis=-2)
     else:
