@@ -12,7 +12,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from fastgrad._core cimport ArrayBox, JVPNode, SparseObject, VJPNode, add_values, vspace
+from fastgrad._core cimport FORM_INDEX, ArrayBox, JVPNode, SparseObject, VJPNode, add_indexed, add_values, vspace
 
 from fastgrad._core import getval, trace
 
@@ -294,6 +294,28 @@ cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
     return Py_REFCNT(order.nodes[k]) == <Py_ssize_t>uses[k] + 2 + (k == 0)
 
 
+cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
+    """Add n cotangents to those of the nodes at these places; takes over the references in `pulled`."""
+    cdef size_t i, place
+    cdef PyObject *given
+    cdef PyObject *before
+    for i in range(n):
+        place = edges[i]
+        given = pulled[i]
+        before = totals[place]
+        if before == NULL and not is_sparse(<object>given):
+            totals[place], mutable[place] = given, False
+            pulled[i] = NULL
+            continue
+        total = accumulate(<object>before if before != NULL else None, before != NULL, &mutable[place], <object>given)
+        Py_INCREF(total)
+        totals[place] = <PyObject *>total
+        Py_XDECREF(before)
+        pulled[i] = NULL
+        Py_XDECREF(given)
+    return 0
+
+
 cdef object walk(Order order, object seed, bint once):
     """Pull the seed back from the end to the root.
 
@@ -308,7 +330,8 @@ cdef object walk(Order order, object seed, bint once):
     cdef PyObject **totals = <PyObject **>PyMem_Calloc(n, sizeof(PyObject *))
     cdef PyObject **pulled = <PyObject **>PyMem_Calloc(order.widest + 2, sizeof(PyObject *))
     cdef bint *mutable = <bint *>PyMem_Calloc(n, sizeof(bint))
-    cdef size_t k, edge, place
+    cdef size_t k, edge, n_parents
+    cdef unsigned int *edges
     cdef VJPNode node
     cdef PyObject *given
     try:
@@ -326,23 +349,16 @@ cdef object walk(Order order, object seed, bint once):
                 given = totals[k]
                 totals[k] = NULL
                 Py_XDECREF(given)
-            node.pull(g, pulled, order.starts[k + 1] - order.starts[k])
-            for edge in range(order.starts[k], order.starts[k + 1]):
-                place = order.edges[edge]
-                given = pulled[edge - order.starts[k]]
-                if totals[place] == NULL:
-                    total = accumulate(None, False, &mutable[place], <object>given)
-                else:
-                    total = accumulate(<object>totals[place], True, &mutable[place], <object>given)
-                Py_INCREF(total)
-                Py_XDECREF(totals[place])
-                totals[place] = <PyObject *>total
-                pulled[edge - order.starts[k]] = NULL
-                Py_XDECREF(given)
+            n_parents = order.starts[k + 1] - order.starts[k]
+            edges = order.edges + order.starts[k]
+            if not (node.form == FORM_INDEX and n_parents == 1
+                    and add_indexed(node, g, &totals[edges[0]], &mutable[edges[0]])):
+                node.pull(g, k + 1 < n, pulled, n_parents)
+                deliver(pulled, edges, n_parents, totals, mutable)
             if once:
                 if kept[k] or not is_ours_alone(order, uses, k):
-                    for edge in range(order.starts[k], order.starts[k + 1]):
-                        kept[order.edges[edge]] = True
+                    for edge in range(n_parents):
+                        kept[edges[edge]] = True
                 else:
                     node.release()
         return g

@@ -3,6 +3,17 @@
 
 from cpython.object cimport PyObject
 
+cdef enum:
+    FORM_ROOT      # no parents
+    FORM_UNARY     # direct rule, one positional argument: arg0, parent0
+    FORM_INDEX     # indexing of a plain array: arg0 = index, parent0, whose space is the array's
+    FORM_BINARY    # direct rules, two positional arguments: arg0, arg1; parent0, parent1 (None where not traced)
+    FORM_CALL      # direct rules, any call: arg0 = (args, kwargs, argnums), parent0 = tuple of parents
+    FORM_WHOLE     # one direct rule for all arguments: arg0, parent0 as for FORM_CALL
+    FORM_STAGED    # autograd's public form: arg0 = a pullback per parent, parent0 = tuple of parents
+    FORM_STAGED_WHOLE  # arg0 = one pullback for all parents
+    FORM_RELEASED  # its pullback has run in a pass that uses the graph once
+
 
 cdef class Box:
     # A traced value. `_trace` is the level of the trace it belongs to, `_node` the record of how it was made there;
@@ -26,6 +37,11 @@ cdef class Rule:
     cdef unsigned int spaces
     # How many arguments a derivative takes: `lambda ans: ...` none.
     cdef Py_ssize_t n_args
+    # How it runs on plain values (see _core_formulas.pxi): None while that is not known, False if there is no formula.
+    cdef object formula
+    # Of power alone: the derivatives for an exponent that is the number 2, or any other number.
+    cdef readonly tuple for_numbers
+    cdef object square_formula
 
 
 cdef class Rules:
@@ -62,10 +78,9 @@ cdef class Primitive:
     cdef Py_ssize_t out_place
     # Which of the four operations on two scalars this is, done in C.
     cdef int lane
-    # NumPy's inner loops for this ufunc, or NULL: see _core_lane.pxi, whose struct these point to.
-    cdef void *double_loop
-    cdef void *float_loop
-    cdef void *complex_loop
+    # NumPy's inner loops for this ufunc on float64, float32, complex128, or NULL: see _core_lane.pxi, whose struct
+    # these point to.
+    cdef void *loops[3]
 
     cdef object call(self, object x, object y)
     cdef bint takes(self, object x)
@@ -85,7 +100,7 @@ cdef class Node:
 
 
 cdef class VJPNode(Node):
-    # `form` says which of the other fields are in use (see the FORM_ constants in _core.pyx).
+    # `form` says which of the other fields are in use (see the FORM_ constants above).
     cdef Rules rules
     cdef object ans
     cdef object arg0
@@ -94,13 +109,15 @@ cdef class VJPNode(Node):
     cdef object parent1
     # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already.
     cdef object targets
+    # The vspace of the value, noted when it is first indexed, for all that index it.
+    cdef object space
     # Place in the order being numbered; meaningful only together with that order (see _backward.pyx).
     cdef unsigned int index
     cdef unsigned char form
 
     cdef Py_ssize_t n_parents(self)
     cdef PyObject *parent(self, Py_ssize_t i)
-    cdef int pull(self, object g, PyObject **out, Py_ssize_t n) except -1
+    cdef int pull(self, object g, bint own, PyObject **out, Py_ssize_t n) except -1
     cdef object pull_call(self, object g)
     cdef object fit(self, Py_ssize_t i, object g)
     cdef void release(self)
@@ -114,11 +131,23 @@ cdef class VSpace:
     pass
 
 
+cdef class ArrayVSpace(VSpace):
+    cdef public tuple shape
+    cdef public object dtype
+    # The order the value's elements had in memory, for what depends on it: "C", "F", or "K" for neither.
+    cdef readonly str layout
+
+
+cdef class ComplexArrayVSpace(ArrayVSpace):
+    pass
+
+
 cdef class SparseObject:
     cdef public object vs
     cdef public object mut_add
 
 
 cdef bint is_box(object x)
+cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1
 cdef object add_values(object x, object y)
 cpdef object vspace(object value)

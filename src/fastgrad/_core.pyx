@@ -17,7 +17,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_Call
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from libc.float cimport DBL_MIN
+from libc.float cimport DBL_MIN, FLT_MAX
 from libc.math cimport fabs, isfinite
 from libc.stdlib cimport realloc
 
@@ -28,6 +28,10 @@ cdef extern from "Python.h":
     const size_t PY_VECTORCALL_ARGUMENTS_OFFSET
     object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
     Py_ssize_t PyVectorcall_NARGS(size_t)
+    Py_ssize_t Py_REFCNT(PyObject *)
+    PyObject *PyErr_Occurred()
+    void PyErr_Clear()
+    object PyNumber_InPlaceAdd(object, object)
     int Py_EnterRecursiveCall(const char *) except -1
     void Py_LeaveRecursiveCall()
     object PyMethod_New(object, object)
@@ -86,16 +90,6 @@ cdef enum:
     RULE_ZERO      # the zero of the argument's (VJP) or the answer's (JVP) vector space
     RULE_SAME      # JVP of a linear argument: the primitive itself, called on the tangent
 
-cdef enum:
-    FORM_ROOT      # no parents
-    FORM_UNARY     # direct rule, one positional argument: arg0, parent0
-    FORM_BINARY    # direct rules, two positional arguments: arg0, arg1; parent0, parent1 (None where not traced)
-    FORM_CALL      # direct rules, any call: arg0 = (args, kwargs, argnums), parent0 = tuple of parents
-    FORM_WHOLE     # one direct rule for all arguments: arg0, parent0 as for FORM_CALL
-    FORM_STAGED    # autograd's public form: arg0 = a pullback per parent, parent0 = tuple of parents
-    FORM_STAGED_WHOLE  # arg0 = one pullback for all parents
-    FORM_RELEASED  # its pullback has run in a pass that uses the graph once
-
 # The same, for the Python modules that make rules.
 rule_kinds = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over": RULE_OVER,
               "identity": RULE_IDENTITY, "negate": RULE_NEGATE, "zero": RULE_ZERO, "same": RULE_SAME}
@@ -112,7 +106,9 @@ include "_core_levels.pxi"
 include "_core_boxes.pxi"
 include "_core_scalars.pxi"
 include "_core_lane.pxi"
+include "_core_formulas.pxi"
 include "_core_primitives.pxi"
+include "_core_indexing.pxi"
 include "_core_nodes.pxi"
 include "_core_spaces.pxi"
 

@@ -42,6 +42,10 @@ cdef extern from "Python.h":
 # Beyond this many elements NumPy's preparations no longer matter, and it releases the GIL for the loop.
 cdef enum:
     LANE_SIZE = 4096
+    # Where the loops for the dtypes stand in Primitive.loops.
+    PLACE_DOUBLE = 0
+    PLACE_FLOAT = 1
+    PLACE_COMPLEX = 2
 
 cdef bint lane_enabled = os.environ.get("FASTGRAD_LANE", "1") != "0"
 # The capsules own what the loops point to: kept for ever, as the ufuncs are.
@@ -68,28 +72,53 @@ cdef fastgrad_call_info *find_loop(object ufunc, object dtype):
 cdef void open_lane(Primitive fun):
     # Once per ufunc, at import.
     if lane_enabled and fun.fun.nout == 1 and fun.fun.nin <= 2 and fun.fun.signature is None:
-        fun.double_loop = <void *>find_loop(fun.fun, np.dtype(np.float64))
-        fun.float_loop = <void *>find_loop(fun.fun, np.dtype(np.float32))
-        fun.complex_loop = <void *>find_loop(fun.fun, np.dtype(np.complex128))
+        fun.loops[PLACE_DOUBLE] = <void *>find_loop(fun.fun, np.dtype(np.float64))
+        fun.loops[PLACE_FLOAT] = <void *>find_loop(fun.fun, np.dtype(np.float32))
+        fun.loops[PLACE_COMPLEX] = <void *>find_loop(fun.fun, np.dtype(np.complex128))
+
+
+cdef inline int loop_place(object array):
+    # Where the loop for an array stands in Primitive.loops; -1 for what is no plain array.
+    cdef int typenum
+    if Py_TYPE(array) is not &PyArray_Type or cnp.PyArray_NDIM(array) == 0:
+        return -1
+    if not (cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):
+        return -1
+    typenum = cnp.PyArray_TYPE(array)
+    if cnp.PyArray_STRIDE(array, cnp.PyArray_NDIM(array) - 1) != cnp.PyArray_ITEMSIZE(array):
+        return -1  # one element of a reversed array counts as contiguous; NumPy's loops see its stride
+    if typenum == cnp.NPY_DOUBLE:
+        return PLACE_DOUBLE
+    if typenum == cnp.NPY_FLOAT:
+        return PLACE_FLOAT
+    return PLACE_COMPLEX if typenum == cnp.NPY_CDOUBLE else -1
 
 
 cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
     # The loop for an array that is plain and small; NULL otherwise.
-    cdef int typenum
-    if Py_TYPE(array) is not &PyArray_Type or cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_SIZE(array) > LANE_SIZE:
+    cdef int place = loop_place(array)
+    if place < 0 or cnp.PyArray_SIZE(array) > LANE_SIZE:
         return NULL
-    if not (cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):
-        return NULL
-    if cnp.PyArray_STRIDE(array, cnp.PyArray_NDIM(array) - 1) != cnp.PyArray_ITEMSIZE(array):
-        return NULL  # one element of a reversed array counts as contiguous; NumPy's loops see its stride
-    typenum = cnp.PyArray_TYPE(array)
-    if typenum == cnp.NPY_DOUBLE:
-        return <fastgrad_call_info *>fun.double_loop
-    if typenum == cnp.NPY_FLOAT:
-        return <fastgrad_call_info *>fun.float_loop
-    if typenum == cnp.NPY_CDOUBLE:
-        return <fastgrad_call_info *>fun.complex_loop
-    return NULL
+    return <fastgrad_call_info *>fun.loops[place]
+
+
+cdef inline bint is_free_array(PyObject *x):
+    # An array that nobody else holds, nor any view of it: its memory may be used again.
+    return (Py_REFCNT(x) == 1 and Py_TYPE(<object>x) is &PyArray_Type and cnp.PyArray_BASE(<cnp.ndarray>x) == NULL
+            and cnp.PyArray_ISWRITEABLE(<cnp.ndarray>x))
+
+
+cdef inline bint put_scalar(double *cell, double value, int place):
+    # Write a number as the loops for arrays read it; False where it is out of the range of float32.
+    if place == PLACE_FLOAT:
+        if fabs(value) > FLT_MAX:
+            return False
+        (<float *>cell)[0] = <float>value
+    else:
+        cell[0] = value
+        if place == PLACE_COMPLEX:
+            cell[1] = 0.0
+    return True
 
 
 cdef inline object lane_array(fastgrad_call_info *loop, object like, char *x, cnp.npy_intp x_step, char *y,
@@ -127,9 +156,9 @@ cdef inline object unary_op(Primitive fun, object x):
     if fun.n_inputs == 1:
         ans = None
         if Py_TYPE(x) is &PyDoubleArrType_Type or Py_TYPE(x) is &PyFloat_Type:
-            if fun.double_loop != NULL:
+            if fun.loops[PLACE_DOUBLE] != NULL:
                 as_double(x, &a)
-                ans = lane_scalar(<fastgrad_call_info *>fun.double_loop, a, NULL)
+                ans = lane_scalar(<fastgrad_call_info *>fun.loops[PLACE_DOUBLE], a, NULL)
         else:
             loop = loop_for(fun, x)
             if loop != NULL:
@@ -151,11 +180,11 @@ cdef inline object lane_binary(Primitive fun, object x, object y):
             return None
         if fun.lane != LANE_NONE:
             return fastgrad_float64(r) if scalar_op(fun.lane, a, b, &r) else None
-        return None if fun.double_loop == NULL else lane_scalar(<fastgrad_call_info *>fun.double_loop, a, &b)
+        return None if fun.loops[PLACE_DOUBLE] == NULL else lane_scalar(<fastgrad_call_info *>fun.loops[PLACE_DOUBLE], a, &b)
     if x_kind or y_kind:
         array = y if x_kind else x
         loop = loop_for(fun, array)
-        if loop == NULL or loop != <fastgrad_call_info *>fun.double_loop:
+        if loop == NULL or loop != <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]:
             return None
         if x_kind:
             return lane_array(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(array), sizeof(double))
@@ -174,6 +203,8 @@ cdef inline object binary_op(Primitive fun, object x, object y):
         ans = lane_binary(fun, x, y)
         if ans is not None:
             return ans
+    elif fun is p_getitem:
+        return item_of(x, y)
     args[0] = NULL
     args[1] = <PyObject *>x
     args[2] = <PyObject *>y
@@ -204,5 +235,5 @@ cdef object add_values(object x, object y):
 
 def lane_loops(Primitive fun):
     """Say for which dtypes NumPy's inner loop was found: "d", "f", "D"."""
-    found = (("d", fun.double_loop != NULL), ("f", fun.float_loop != NULL), ("D", fun.complex_loop != NULL))
+    found = (("d", fun.loops[PLACE_DOUBLE] != NULL), ("f", fun.loops[PLACE_FLOAT] != NULL), ("D", fun.loops[PLACE_COMPLEX] != NULL))
     return "".join([code for code, there in found if there])

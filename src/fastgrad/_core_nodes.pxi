@@ -91,12 +91,16 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
         return g
     if rule.kind == RULE_NEGATE:
         return -g
+    if n == 1 or n == 2:
+        cotangent = apply_formula(rule, g, False, ans, args[0], args[1] if n == 2 else None)
+        if cotangent is not None:
+            return cotangent
     if rule.kind == RULE_DERIV:
         return multiply_values(g, rule.fun(ans, *args[:rule.n_args]))
     if rule.kind == RULE_KEPT:
         return multiply_values(g, ans if rule.keeps & 1 else args[0] if rule.keeps & 2 else args[1])
     if rule.kind == RULE_OVER:
-        return p_divide.call(g, args[1])
+        return p_divide.call(g, args[0] if rule.keeps & 2 else args[1])
     if rule.spaces:
         given = list(args)
         for i in range(n):
@@ -113,11 +117,55 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
     return PyObject_Call(rule.fun, (g, ans) + args, kwargs)
 
 
-cdef inline object apply_small(Rule rule, object g, object ans, object x, object y, Py_ssize_t n):
-    # apply_rule for one or two arguments, without a tuple.
+cdef object find_formula(Rule rule):
+    """The formula of a rule that is `g * derivative`; False where there is none. Noted in the rule."""
+    from fastgrad._formulas import formula_of
+    if rule.kind == RULE_NEGATE:
+        rule.formula = Formula([(p_negative, 0, -1, RESULT)], [])
+    elif rule.kind == RULE_KEPT or rule.kind == RULE_OVER:
+        kept = 1 if rule.keeps & 1 else 2 if rule.keeps & 2 else 3
+        rule.formula = Formula([(p_divide if rule.kind == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
+    elif rule.kind != RULE_DERIV:
+        rule.formula = False
+    elif rule.for_numbers is not None:
+        square, other = rule.for_numbers
+        rule.square_formula = formula_of(square, 2, p_multiply)
+        rule.formula = formula_of(other, 2, p_multiply) or False
+    else:
+        rule.formula = formula_of(rule.fun, rule.n_args, p_multiply) or False
+    return rule.formula
+
+
+cdef inline object apply_formula(Rule rule, object g, bint own, object ans, object x, object y):
+    """`g` times the derivative of an elementwise function, on plain values; None where this is not the way."""
+    cdef PyObject *inputs[4]
+    cdef double exponent
+    formula = rule.formula
+    if formula is None:
+        formula = find_formula(rule)
+    if formula is False or is_box(g):
+        return None
+    if rule.for_numbers is not None:
+        if not as_double(y, &exponent) or exponent == 0:
+            return None
+        if exponent == 2:
+            formula = rule.square_formula
+    inputs[0] = <PyObject *>g
+    inputs[1] = <PyObject *>ans
+    inputs[2] = <PyObject *>x
+    inputs[3] = <PyObject *>y
+    return (<Formula>formula).run(inputs, own)
+
+
+cdef inline object apply_small(Rule rule, object g, bint own, object ans, object x, object y, Py_ssize_t n):
+    # apply_rule for one or two arguments, without a tuple. `own`: g may be overwritten if nobody else holds it.
     cdef PyObject *stack[5]
     if rule.kind == RULE_IDENTITY:
         return g
+    if rule.formula is not False:
+        cotangent = apply_formula(rule, g, own, ans, x, y)
+        if cotangent is not None:
+            return cotangent
     if rule.kind == RULE_NEGATE:
         return -g
     if rule.kind == RULE_ZERO:
@@ -129,7 +177,7 @@ cdef inline object apply_small(Rule rule, object g, object ans, object x, object
     if rule.kind == RULE_KEPT:
         return multiply_values(g, ans if rule.keeps & 1 else x if rule.keeps & 2 else y)
     if rule.kind == RULE_OVER:
-        return p_divide.call(g, y)
+        return p_divide.call(g, x if rule.keeps & 2 else y)
     stack[0] = NULL
     stack[1] = <PyObject *>g
     stack[2] = <PyObject *>ans
@@ -191,7 +239,7 @@ cdef class VJPNode(Node):
         return node
 
     cdef Py_ssize_t n_parents(self):
-        if self.form == FORM_UNARY:
+        if self.form == FORM_UNARY or self.form == FORM_INDEX:
             return 1
         if self.form == FORM_BINARY:
             return (self.parent0 is not None) + (self.parent1 is not None)
@@ -199,7 +247,7 @@ cdef class VJPNode(Node):
 
     cdef PyObject *parent(self, Py_ssize_t i):
         # Borrowed from this node.
-        if self.form == FORM_UNARY:
+        if self.form == FORM_UNARY or self.form == FORM_INDEX:
             return <PyObject *>self.parent0
         if self.form == FORM_BINARY:
             return <PyObject *>(self.parent1 if i == 1 or self.parent0 is None else self.parent0)
@@ -207,7 +255,7 @@ cdef class VJPNode(Node):
 
     cdef void release(self):
         # Drop all but the parents: they are still wanted for their order.
-        if self.form == FORM_UNARY:
+        if self.form == FORM_UNARY or self.form == FORM_INDEX:
             self.parent0 = (self.parent0,)
         elif self.form == FORM_BINARY:
             self.parent0 = self.parents
@@ -215,20 +263,25 @@ cdef class VJPNode(Node):
         self.ans = self.arg0 = self.arg1 = self.targets = None
         self.form = FORM_RELEASED
 
-    cdef int pull(self, object g, PyObject **out, Py_ssize_t n) except -1:
-        # Write a new reference for each of n parents into out, or raise with nothing written.
+    cdef int pull(self, object g, bint own, PyObject **out, Py_ssize_t n) except -1:
+        # Write a new reference for each of n parents into out, or raise with nothing written. `own`: g may be
+        # overwritten, if nobody else holds it by then.
         cdef Rules rules = self.rules
         cdef Py_ssize_t i
+        cdef bint own_
         if n != self.n_parents():
             raise RuntimeError("a node's parents were changed since its graph was ordered; make a new vjp of it")
         if self.form == FORM_UNARY:
-            put(out, 0, self.fit(0, apply_small(rules.rule(0, "VJP"), g, self.ans, self.arg0, None, 1)))
+            put(out, 0, self.fit(0, apply_small(rules.rule(0, "VJP"), g, own, self.ans, self.arg0, None, 1)))
+        elif self.form == FORM_INDEX:
+            put(out, 0, rules.rule(0, "VJP").fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
         elif self.form == FORM_BINARY:
             first = second = None
             if self.parent0 is not None:
-                first = self.fit(0, apply_small(rules.rule(0, "VJP"), g, self.ans, self.arg0, self.arg1, 2))
+                own_ = own and self.parent1 is None
+                first = self.fit(0, apply_small(rules.rule(0, "VJP"), g, own_, self.ans, self.arg0, self.arg1, 2))
             if self.parent1 is not None:
-                second = self.fit(1, apply_small(rules.rule(1, "VJP"), g, self.ans, self.arg0, self.arg1, 2))
+                second = self.fit(1, apply_small(rules.rule(1, "VJP"), g, own, self.ans, self.arg0, self.arg1, 2))
             put(out, 0, second if first is None else first)
             if n == 2:
                 put(out, 1, second)
@@ -303,8 +356,8 @@ cdef class VJPNode(Node):
 
     def _pull_back(self, g):
         cdef PyObject *small[2]
-        if self.form == FORM_UNARY or self.form == FORM_BINARY:
-            self.pull(g, small, self.n_parents())
+        if self.form == FORM_UNARY or self.form == FORM_BINARY or self.form == FORM_INDEX:
+            self.pull(g, False, small, self.n_parents())
             cotangents = tuple([<object>small[i] for i in range(self.n_parents())])
             for i in range(self.n_parents()):
                 Py_XDECREF(small[i])
@@ -369,6 +422,28 @@ cdef inline VJPNode binary_node(Rules rules, object ans, object x, object y, obj
         node.arg1 = vspace(y)
     if fit_x or fit_y:
         node.targets = (vspace(x) if fit_x else None, vspace(y) if fit_y else None)
+    return node
+
+
+# The rules under which indexing has nodes of its own form; set by fastgrad.numpy.rules.indexing.
+cdef Rules index_rules = None
+
+
+def bind_index_rules(Primitive getitem not None):
+    """Let indexing of plain arrays be recorded in nodes of its own form while it has the rules it has now."""
+    global index_rules
+    index_rules = getitem.vjps
+
+
+cdef inline VJPNode index_node(object array, object index, VJPNode parent):
+    # The record of indexing a plain array.
+    cdef VJPNode node = VJPNode.__new__(VJPNode)
+    node.form = FORM_INDEX
+    node.rules = index_rules
+    node.arg0 = index
+    node.parent0 = parent
+    if parent.space is None:
+        parent.space = vspace(array)
     return node
 
 

@@ -3,10 +3,12 @@
 cdef class Rule:
     """One argument's rule: made by `fastgrad.core`, read by the nodes."""
 
-    def __init__(self, int kind, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0):
+    def __init__(self, int kind, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0,
+                 tuple for_numbers=None):
         self.kind = kind
         self.fun = fun
         self.n_args = n_args
+        self.for_numbers = for_numbers
         self.keeps = keeps
         self.spaces = spaces
 
@@ -240,6 +242,8 @@ cdef class Primitive:
             ans = self.call2(xv, yv)
         else:
             ans = binary_op(self, xv, yv)
+            if rules is index_rules and x_boxed and not y_boxed and Py_TYPE(xv) is &PyArray_Type:
+                return box_answer(ans, level, index_node(xv, yv, (<Box>x)._node), self)
         x_node = (<Box>x)._node if x_boxed else None
         record = binary_node(rules, ans, xv, yv, x_node, (<Box>y)._node if y_boxed else None)
         return box_answer(ans, level, record, self)

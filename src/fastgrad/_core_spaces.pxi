@@ -82,11 +82,6 @@ cpdef object vspace(object value):
 cdef class ArrayVSpace(VSpace):
     """The space of real arrays of one shape and dtype; scalars have shape ``()``."""
 
-    cdef public tuple shape
-    cdef public object dtype
-    # The order the value's elements had in memory, for what depends on it: "C", "F", or "K" for neither.
-    cdef readonly str layout
-
     def __init__(self, value):
         cdef PyTypeObject *t = Py_TYPE(value)
         if t is &PyDoubleArrType_Type or t is &PyFloat_Type:

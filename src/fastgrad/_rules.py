@@ -13,6 +13,8 @@ Rules are made of primitives, so that they can be differentiated again.
 """
 
 import weakref
+from collections.abc import Callable
+from typing import NamedTuple
 
 from fastgrad._core import Primitive, Rule, Rules, forms, rule_kinds
 
@@ -50,19 +52,22 @@ def _needs(rule, n_leading):
 
 def _rule(kind, argnum, fun):
     """Make a Rule from one entry of a table."""
+    for_numbers = None
+    if isinstance(fun, ByExponent):
+        for_numbers, fun = (fun.square, fun.number), fun.general
     if fun is None:
         return Rule(rule_kinds["zero"], None, 0, _bit(argnum))
     if fun == "same":
         return Rule(rule_kinds["same"], None, 0, 0)
     if fun in ("identity", "negate"):
         return Rule(rule_kinds[fun], None, 0, 0)
-    if fun == "over arg1":
-        return Rule(rule_kinds["over"], None, _KEPT["arg1"], 0)
+    if fun in ("over arg0", "over arg1"):
+        return Rule(rule_kinds["over"], None, _KEPT[fun[5:]], 0)
     if fun in _KEPT:
         return Rule(rule_kinds["kept"], None, _KEPT[fun], 0)
     keeps, spaces = _needs(fun, 0 if kind == "deriv" else 1)
     n_args = fun.__code__.co_argcount - 1 if kind == "deriv" else 0
-    return Rule(rule_kinds[kind], fun, keeps, spaces, n_args)
+    return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, for_numbers)
 
 
 def _set(fun, vjps=None, jvps=None):
@@ -80,6 +85,14 @@ def _table(kind, fun, rules, broadcasts):
     return Rules(fun, forms["direct"], table, broadcasts=broadcasts)
 
 
+class ByExponent(NamedTuple):
+    """The derivative of a power by its base: in general, and for exponents that are numbers: 2, and any but 0."""
+
+    general: Callable
+    square: Callable
+    number: Callable
+
+
 def def_elementwise(fun, *derivs):
     """Give both modes of an elementwise function from its derivatives, one per argument.
 
@@ -87,9 +100,10 @@ def def_elementwise(fun, *derivs):
     ----------
     fun : Primitive
         Elementwise and broadcasting; holomorphic in the arguments that may be complex.
-    *derivs : callable, "identity", "negate", "ans", "arg0", "arg1", "over arg1" or None
+    *derivs : callable, ByExponent, "identity", "negate", "ans", "arg0", "arg1", "over arg0", "over arg1" or None
         ``deriv(ans, *args)``, the derivative with respect to one argument, each element at its own place. The names
-        stand for the derivatives 1 and -1, those that are the answer or an argument itself, and 1 / arg1; None for 0.
+        stand for the derivatives 1 and -1, those that are the answer or an argument itself, and 1 / arg; None for 0.
+        One that is a straight line of ufuncs runs without Python on plain values: see `_core_formulas.pxi`.
     """
     rules = _table("deriv", fun, derivs, True)
     _set(fun, rules, rules)

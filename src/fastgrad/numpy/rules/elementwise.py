@@ -2,7 +2,7 @@
 
 import numpy as onp
 
-from fastgrad._rules import def_direct, def_elementwise
+from fastgrad._rules import ByExponent, def_direct, def_elementwise
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import is_complex, replace_zero
 from fastgrad.tracer import getval
@@ -17,7 +17,7 @@ def_elementwise(anp.positive, "identity")
 def_elementwise(anp.exp, "ans")
 def_elementwise(anp.exp2, lambda ans: ans * LOG2)
 def_elementwise(anp.expm1, lambda ans: ans + 1)
-def_elementwise(anp.log, lambda _ans, x: 1 / x)
+def_elementwise(anp.log, "over arg0")
 def_elementwise(anp.log2, lambda _ans, x: 1 / (x * LOG2))
 def_elementwise(anp.log10, lambda _ans, x: 1 / (x * LOG10))
 def_elementwise(anp.log1p, lambda _ans, x: 1 / (x + 1))
@@ -129,8 +129,9 @@ def _power_exponent(ans, x, _y):
     return ans * anp.log(replace_zero(x, 1.0))
 
 
-def_elementwise(anp.power, _power_base, _power_exponent)
-def_elementwise(anp.float_power, _power_base, _power_exponent)
+_BASE = ByExponent(_power_base, lambda _ans, x, _y: 2 * x, lambda _ans, x, y: y * x ** (y - 1))
+def_elementwise(anp.power, _BASE, _power_exponent)
+def_elementwise(anp.float_power, _BASE, _power_exponent)
 
 def_elementwise(anp.remainder, "identity", lambda _ans, x, y: -anp.floor(x / y))
 def_elementwise(anp.fmod, "identity", lambda _ans, x, y: -anp.trunc(x / y))

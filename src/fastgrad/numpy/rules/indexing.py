@@ -4,19 +4,11 @@ import math
 
 import numpy as onp
 
+from fastgrad._core import bind_index_rules, is_basic, meets_once
 from fastgrad._rules import def_direct
 from fastgrad.core import SparseObject
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.tracer import primitive
-
-
-def _is_basic(index):
-    """Say whether an index gives a view, so that no element is met twice."""
-    items = index if type(index) is tuple else (index,)
-    return all(
-        item is None or item is Ellipsis or (isinstance(item, slice | int | onp.integer) and not isinstance(item, bool))
-        for item in items
-    )
 
 
 @primitive
@@ -37,12 +29,11 @@ def untake(x, idx, vs):
     SparseObject
         Adds itself to an array of ``vs`` in place.
     """
-    basic = _is_basic(idx)
 
     def mut_add(array):
         if array.dtype.kind in "biu":  # of an array of integers; its cotangent need not be one
             array = array.astype(onp.result_type(array, x))
-        if basic:
+        if is_basic(idx) or meets_once(idx, array.shape):
             array[idx] += x
         else:
             onp.add.at(array, idx, x)
@@ -52,6 +43,7 @@ def untake(x, idx, vs):
 
 
 def_direct(anp.getitem, vjps=(lambda g, _ans, vs_array, index: untake(g, index, vs_array),), jvps=("same",))
+bind_index_rules(anp.getitem)
 def_direct(untake, vjps=(lambda g, _ans, _x, idx, _vs: g[idx],), jvps=("same",))
 
 

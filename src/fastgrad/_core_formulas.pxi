@@ -1,0 +1,242 @@
+# Formulas: rules of elementwise functions as straight lines of NumPy's inner loops, run on plain values.
+#
+# The derivative of an elementwise function is a Python function made of primitives. On plain values, `g * deriv(...)` is
+# the same few ufuncs every time: they are recorded once (fastgrad._formulas), and then run here without Python, block
+# by block, so that what lies between stays in the processor's cache and memory is passed over once. The result is bit
+# for bit that of the ufuncs called in turn. Where a value is a box, or not plain, the Python function itself is called.
+
+cdef extern from *:
+    """
+    typedef struct {
+        fastgrad_call_info *info;
+        int x, y, out;  /* registers; y is -1 for a ufunc of one argument */
+    } fastgrad_step;
+
+    /* data, strides: of each register; a stride of 0 in `advance` keeps a register in its place from block to block.
+       Gives the flags that were raised, or -1 if a loop failed. Needs no GIL. */
+    static int fastgrad_run_steps(const fastgrad_step *steps, int n_steps, char **data, const npy_intp *strides,
+                                  const npy_intp *advance, int n_registers, npy_intp n, npy_intp block) {
+        int s, r;
+        if (fetestexcept(FASTGRAD_FLAGS)) feclearexcept(FASTGRAD_FLAGS);
+        while (n > 0) {
+            npy_intp m = n < block ? n : block;
+            for (s = 0; s < n_steps; s++) {
+                const fastgrad_step *step = steps + s;
+                char *args[3];
+                npy_intp steps_[3];
+                int last = 1;
+                args[0] = data[step->x], steps_[0] = strides[step->x];
+                if (step->y >= 0) args[1] = data[step->y], steps_[1] = strides[step->y], last = 2;
+                args[last] = data[step->out], steps_[last] = strides[step->out];
+                if (step->info->loop(step->info->context, args, &m, steps_, step->info->auxdata) < 0) return -1;
+            }
+            for (r = 0; r < n_registers; r++) data[r] += m * advance[r];
+            n -= m;
+        }
+        return fetestexcept(FASTGRAD_FLAGS);
+    }
+    """
+    int FE_OVERFLOW, FE_INVALID, FE_DIVBYZERO, FE_UNDERFLOW
+
+    ctypedef struct fastgrad_step:
+        fastgrad_call_info *info
+        int x
+        int y
+        int out
+    int fastgrad_run_steps(const fastgrad_step *, int, char **, const cnp.npy_intp *, const cnp.npy_intp *, int,
+                           cnp.npy_intp, cnp.npy_intp) nogil
+
+cdef enum:
+    # Registers: g, ans, x, y; constants; values in between; the result.
+    N_INPUTS = 4
+    FIRST_CONSTANT = 4
+    N_CONSTANTS = 5
+    FIRST_BETWEEN = 9
+    N_BETWEEN = 6
+    RESULT = 15
+    N_REGISTERS = 16
+    MAX_STEPS = 7
+    BLOCK_BYTES = 4096
+
+# The same, for fastgrad._formulas.
+formula_limits = {"constants": N_CONSTANTS, "steps": MAX_STEPS, "first constant": FIRST_CONSTANT,
+                  "first between": FIRST_BETWEEN, "result": RESULT}
+
+
+cdef class Formula:
+    """A straight line of ufuncs.
+
+    Parameters
+    ----------
+    steps : list of (Primitive, int, int, int)
+        Ufunc, registers of its arguments (the second -1 if it takes one) and of its answer; the last answer is the
+        result.
+    constants : list of float
+        What the registers of constants hold.
+    """
+
+    # The steps, with the loops for each place of Primitive.loops; runs: whether all of these are there. lanes: which of
+    # the four operations on scalars a step is, done without a loop. Bit i of inputs: g, ans, x, y.
+    cdef fastgrad_step steps[3][MAX_STEPS]
+    cdef bint runs[3]
+    cdef bint runs_scalars
+    cdef int lanes[MAX_STEPS]
+    cdef double constants[N_CONSTANTS]
+    cdef int n_steps
+    cdef unsigned int inputs
+
+    def __init__(self, list steps, list constants):
+        cdef Primitive fun
+        cdef int i
+        self.n_steps = len(steps)
+        self.inputs = 0
+        for i in range(self.n_steps):
+            fun, x, y, out = steps[i]
+            self.lanes[i] = fun.lane
+            for k in range(3):
+                self.steps[k][i].info = <fastgrad_call_info *>fun.loops[k]
+                self.steps[k][i].x, self.steps[k][i].y, self.steps[k][i].out = x, y, out
+            for register in (x, y):
+                if 0 <= register < N_INPUTS:
+                    self.inputs |= 1 << register
+        self.runs_scalars = all([self.steps[0][i].info != NULL or self.lanes[i] for i in range(self.n_steps)])
+        for k in range(3):
+            self.runs[k] = all([self.steps[k][i].info != NULL for i in range(self.n_steps)])
+        for i in range(len(constants)):
+            self.constants[i] = constants[i]
+
+    cdef object run(self, PyObject **inputs, bint own):
+        """The result for inputs g, ans, x, y (those not used may be NULL); None where this is not the way.
+
+        `own`: g belongs to the caller alone, so that the result may take its place.
+        """
+        cdef double scalars[N_REGISTERS]
+        cdef PyObject *like = NULL
+        cdef int typenum = -1, i, kind
+        cdef bint strong = False
+        for i in range(N_INPUTS):
+            if not self.inputs >> i & 1:
+                continue
+            kind = as_double(<object>inputs[i], &scalars[i])
+            if kind:
+                strong = strong or kind == 2
+                continue
+            kind = loop_place(<object>inputs[i])
+            if kind < 0:
+                return None
+            if like == NULL:
+                like, typenum = inputs[i], kind
+            elif kind != typenum or not cnp.PyArray_SAMESHAPE(<object>like, <object>inputs[i]):
+                return None
+        if like == NULL:
+            return self.run_on_scalars(scalars) if self.runs_scalars else None
+        if not self.runs[typenum] or (strong and typenum == 1):
+            return None  # a float64 beside a float32 array makes float64 of it
+        own = own and is_free_array(inputs[0]) and cnp.PyArray_SAMESHAPE(<object>like, <object>inputs[0])
+        return self.run_on_arrays(inputs, scalars, like, typenum, own)
+
+    cdef object run_on_scalars(self, double *scalars):
+        cdef fastgrad_step *step
+        cdef char *data[3]
+        cdef cnp.npy_intp strides[3]
+        cdef int i, last
+        for i in range(N_CONSTANTS):
+            scalars[FIRST_CONSTANT + i] = self.constants[i]
+        for i in range(self.n_steps):
+            step = &self.steps[0][i]
+            if self.lanes[i]:
+                if not scalar_op(self.lanes[i], scalars[step.x], scalars[step.y], &scalars[step.out]):
+                    return None
+                continue
+            data[0] = <char *>&scalars[step.x]
+            last = 1
+            if step.y >= 0:
+                data[1] = <char *>&scalars[step.y]
+                last = 2
+            data[last] = <char *>&scalars[step.out]
+            strides[0] = strides[1] = strides[2] = 0
+            if not fastgrad_run(step.info, data, 1, strides):
+                return None
+        return fastgrad_float64(scalars[RESULT])
+
+    cdef object run_on_arrays(self, PyObject **inputs, double *scalars, PyObject *like, int place, bint own):
+        cdef char scratch[N_BETWEEN][BLOCK_BYTES]
+        cdef fastgrad_step steps[MAX_STEPS]
+        cdef double cells[N_REGISTERS][2]
+        cdef char *data[N_REGISTERS]
+        cdef cnp.npy_intp strides[N_REGISTERS]
+        cdef cnp.npy_intp advance[N_REGISTERS]
+        cdef cnp.npy_intp item = cnp.PyArray_ITEMSIZE(<object>like), n = cnp.PyArray_SIZE(<object>like), block
+        cdef int i, n_steps = 0, code
+        cdef fastgrad_step *step
+        for i in range(N_REGISTERS):
+            strides[i] = advance[i] = 0
+            data[i] = <char *>&cells[i]
+            if i < N_INPUTS:
+                if not self.inputs >> i & 1:
+                    continue
+                if Py_TYPE(<object>inputs[i]) is &PyArray_Type:
+                    data[i] = <char *>cnp.PyArray_DATA(<object>inputs[i])
+                    strides[i] = advance[i] = item
+                elif not put_scalar(&cells[i][0], scalars[i], place):
+                    return None
+            elif i < FIRST_BETWEEN:
+                scalars[i] = self.constants[i - FIRST_CONSTANT]
+                put_scalar(&cells[i][0], scalars[i], place)
+        for i in range(self.n_steps):
+            step = &self.steps[place][i]
+            if self.lanes[i] and not strides[step.x] and not strides[step.y] and step.out != RESULT:
+                # Once for all: a loop that sees a number as exponent may go a faster way.
+                if not scalar_op(self.lanes[i], scalars[step.x], scalars[step.y], &scalars[step.out]):
+                    return None
+                data[step.out], strides[step.out] = <char *>&cells[step.out], 0
+                put_scalar(&cells[step.out][0], scalars[step.out], place)
+                continue
+            if step.out != RESULT:
+                data[step.out], strides[step.out] = scratch[step.out - FIRST_BETWEEN], item
+            steps[n_steps] = step[0]
+            n_steps += 1
+        answer = <object>inputs[0] if own else cnp.PyArray_EMPTY(
+            cnp.PyArray_NDIM(<object>like), cnp.PyArray_DIMS(<object>like), cnp.PyArray_TYPE(<object>like), 0)
+        data[RESULT] = <char *>cnp.PyArray_DATA(answer)
+        strides[RESULT] = advance[RESULT] = item
+        block = n if n_steps == 1 else BLOCK_BYTES // item
+        if n <= LANE_SIZE:
+            code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n, block)
+        else:
+            with nogil:
+                code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n,
+                                          block)
+        if code > 0 and are_ignored(code):
+            code = 0
+        if code and own:  # what stood in g is lost, but the result is that of the ufuncs: only a warning is due
+            report_flags(code)
+            code = 0
+        if code < 0:
+            PyErr_Clear()
+        return answer if code == 0 else None
+
+
+cdef object flagged = [
+    # A call of a ufunc that raises each flag, for NumPy to warn of it, or to raise, as np.errstate says.
+    (FE_OVERFLOW, "over", np.multiply, np.array([1e300]), np.array([1e300])),
+    (FE_INVALID, "invalid", np.multiply, np.array([np.inf]), np.array([0.0])),
+    (FE_DIVBYZERO, "divide", np.divide, np.array([1.0]), np.array([0.0])),
+    (FE_UNDERFLOW, "under", np.multiply, np.array([1e-300]), np.array([1e-300])),
+]
+
+
+cdef bint are_ignored(int flags) except -1:
+    """Are all of these floating-point flags ignored by NumPy at present?"""
+    modes = np.geterr()
+    for flag, name, _, _, _ in flagged:
+        if flags & flag and modes[name] != "ignore":
+            return False
+    return True
+
+
+cdef int report_flags(int flags) except -1:
+    for flag, _, ufunc, x, y in flagged:
+        if flags & flag:
+            ufunc(x, y)
+    return 0

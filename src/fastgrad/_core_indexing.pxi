@@ -1,0 +1,114 @@
+# Indexing of plain arrays, and the adding of its cotangents in place: a loop over x[i] costs the same at every step.
+
+cdef extern from *:
+    """
+    /* One element of a one-dimensional float64 array; NULL without an error where x and i are anything else. */
+    static inline double *fastgrad_element(PyObject *x, PyObject *index) {
+        PyArrayObject *array = (PyArrayObject *)x;
+        int overflow;
+        npy_intp n, i;
+        if (!PyLong_CheckExact(index) || PyArray_NDIM(array) != 1 || PyArray_TYPE(array) != NPY_DOUBLE
+            || !PyArray_ISBEHAVED_RO(array)) return NULL;
+        n = PyArray_DIM(array, 0);
+        i = PyLong_AsLongAndOverflow(index, &overflow);
+        if (i < 0) i += n;
+        if (overflow || i < 0 || i >= n) return NULL;
+        return (double *)(PyArray_BYTES(array) + i * PyArray_STRIDE(array, 0));
+    }
+    """
+    double *fastgrad_element(object, object)
+
+
+cdef inline object item_of(object x, object index):
+    """x[index] of any object."""
+    cdef double *element
+    if Py_TYPE(x) is &PyArray_Type:
+        element = fastgrad_element(x, index)
+        if element != NULL:
+            return fastgrad_float64(element[0])
+    return x[index]
+
+
+cdef bint is_basic_index(object index):
+    """Does an index give a view, so that no element is met twice?"""
+    if type(index) is tuple:
+        for item in index:
+            if type(item) is tuple or not is_basic_index(item):
+                return False
+        return True
+    return (PyLong_CheckExact(index) or type(index) is slice or index is None or index is Ellipsis
+            or isinstance(index, np.integer) or (isinstance(index, int) and not isinstance(index, bool)))
+
+
+def is_basic(index):
+    """Say whether an index gives a view, so that no element is met twice."""
+    return is_basic_index(index)
+
+
+def meets_once(index, shape):
+    """Say whether an index that is not basic meets no element twice for certain: a mask, or integers that differ."""
+    if type(index) is tuple:
+        arrays = [item for item in index if not is_basic_index(item)]
+        if len(arrays) != 1:
+            return False
+        place = 0
+        for item in index:
+            if item is Ellipsis or item is None:
+                return False
+            if item is arrays[0]:
+                break
+            place += 1
+        index, shape = arrays[0], shape[place:]
+    index = np.asarray(index)
+    if index.dtype == bool:
+        return True
+    if index.dtype.kind not in "iu" or not shape:
+        return False
+    # Marking beats sorting, unless the axis is much longer than the index.
+    index = np.where(index < 0, index + shape[0], index).ravel()
+    if shape[0] > 16 * len(index) + 1024:
+        return len(np.unique(index)) == len(index)
+    seen = np.zeros(shape[0], bool)
+    seen[index] = True
+    return np.count_nonzero(seen) == len(index)
+
+
+cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1:
+    """Add the cotangent of x[index] to that of x, of which the caller holds a reference in `total` (NULL for zero).
+
+    1: done; 0: g or the sum is not plain, or has another dtype, so that this is not the way.
+    """
+    cdef double *element
+    cdef double number
+    cdef bint first = total[0] == NULL
+    cdef PyObject *before
+    space = (<VJPNode>node.parent0).space
+    if type(space) is not ArrayVSpace and type(space) is not ComplexArrayVSpace:
+        return 0
+    if first or not mutable[0]:
+        if is_box(g) or (not first and Py_TYPE(<object>total[0]) is not &PyArray_Type):
+            return 0
+        if kind_of(g).typenum != (<cnp.dtype>(<ArrayVSpace>space).dtype).num:
+            return 0
+        array = space.zeros() if first else (<object>total[0]).copy()
+        if Py_TYPE(array) is not &PyArray_Type:
+            return 0
+        before = total[0]
+        Py_INCREF(array)
+        total[0] = <PyObject *>array
+        mutable[0] = True
+        Py_XDECREF(before)
+    array = <object>total[0]
+    if Py_TYPE(array) is not &PyArray_Type or kind_of(g).typenum != cnp.PyArray_TYPE(array) or is_box(g):
+        return 0
+    element = fastgrad_element(array, node.arg0)
+    if element != NULL and as_double(g, &number):
+        element[0] += number
+    elif is_basic_index(node.arg0) or meets_once(node.arg0, array.shape):
+        if first:
+            array[node.arg0] = g
+        else:
+            array[node.arg0] += g
+    else:
+        np.add.at(array, node.arg0, g)
+    return 1
