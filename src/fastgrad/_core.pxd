@@ -39,6 +39,8 @@ cdef class Rule:
     cdef Py_ssize_t n_args
     # How it runs on plain values (see _core_formulas.pxi): None while that is not known, False if there is no formula.
     cdef object formula
+    # The routine in C that does on plain values what `fun` does (see apply_plain); 0 for none.
+    cdef int plain
     # Of power alone: the derivatives for an exponent that is the number 2, or any other number.
     cdef readonly tuple for_numbers
     cdef object square_formula
@@ -76,8 +78,13 @@ cdef class Primitive:
     cdef int n_inputs
     # Where the parameter `out` stands; -1 nowhere, -2 not looked for yet.
     cdef Py_ssize_t out_place
-    # Which of the four operations on two scalars this is, done in C.
+    # Which of the four operations on two scalars this is, done in C; which reduction, likewise.
     cdef int lane
+    cdef int reduction
+    # Another way for calls on arrays (see _core_shortcuts.pxi), or None.
+    cdef object shortcut
+    cdef Py_ssize_t shortcut_places
+    cdef frozenset shortcut_keywords
     # NumPy's inner loops for this ufunc on float64, float32, complex128, or NULL: see _core_lane.pxi, whose struct
     # these point to.
     cdef void *loops[3]

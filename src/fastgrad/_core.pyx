@@ -20,6 +20,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.float cimport DBL_MIN, FLT_MAX
 from libc.math cimport fabs, isfinite
 from libc.stdlib cimport realloc
+from libc.string cimport memcpy
 
 cnp.import_array()
 
@@ -96,17 +97,38 @@ rule_kinds = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over":
 forms = {"direct": FORM_CALL, "whole": FORM_WHOLE, "staged": FORM_STAGED, "staged whole": FORM_STAGED_WHOLE}
 
 cdef enum:
+    PLAIN_NONE
+    PLAIN_SUM        # one argument, summed to a scalar
+    PLAIN_MEAN
+    PLAIN_DOT_LEFT   # the first factor of a product of vectors and matrices
+    PLAIN_DOT_RIGHT
+
+# The same, for the Python modules that make rules.
+plain_routines = {None: PLAIN_NONE, "sum": PLAIN_SUM, "mean": PLAIN_MEAN, "dot left": PLAIN_DOT_LEFT,
+                  "dot right": PLAIN_DOT_RIGHT}
+
+cdef enum:
     LANE_NONE
     LANE_ADD
     LANE_SUBTRACT
     LANE_MULTIPLY
     LANE_DIVIDE
 
+cdef enum:
+    # Which reductions are done by _core_reductions.pxi.
+    REDUCE_NONE
+    REDUCE_SUM
+    REDUCE_MEAN
+    REDUCE_MAX
+    REDUCE_MIN
+
 include "_core_levels.pxi"
 include "_core_boxes.pxi"
 include "_core_scalars.pxi"
 include "_core_lane.pxi"
 include "_core_formulas.pxi"
+include "_core_reductions.pxi"
+include "_core_shortcuts.pxi"
 include "_core_primitives.pxi"
 include "_core_indexing.pxi"
 include "_core_nodes.pxi"

@@ -165,9 +165,13 @@ cdef inline object unary_op(Primitive fun, object x):
                 ans = lane_array(loop, x, <char *>cnp.PyArray_DATA(x), cnp.PyArray_ITEMSIZE(x), NULL, 0)
         if ans is not None:
             return ans
+    elif fun.reduction:
+        ans = reduce_all(fun, x)
+        if ans is not None:
+            return ans
     args[0] = NULL
     args[1] = <PyObject *>x
-    return PyObject_Vectorcall(fun.fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+    return call_plain(fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
 
 
 cdef inline object lane_binary(Primitive fun, object x, object y):
@@ -208,7 +212,7 @@ cdef inline object binary_op(Primitive fun, object x, object y):
     args[0] = NULL
     args[1] = <PyObject *>x
     args[2] = <PyObject *>y
-    return PyObject_Vectorcall(fun.fun, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+    return call_plain(fun, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
 
 
 cdef inline object multiply_values(object x, object y):

@@ -157,6 +157,50 @@ cdef inline object apply_formula(Rule rule, object g, bint own, object ans, obje
     return (<Formula>formula).run(inputs, own)
 
 
+cdef object matrix_product(object a, object b):
+    # numpy.dot of arrays of one or two axes.
+    return cnp.PyArray_MatrixProduct(a, b)
+
+
+cdef object outer_product(object a, object b):
+    # Of two vectors of one dtype.
+    cdef cnp.npy_intp shape[2]
+    cdef cnp.PyArray_Dims dims
+    shape[0], shape[1] = cnp.PyArray_DIM(a, 0), 1
+    dims.ptr, dims.len = shape, 2
+    return p_multiply.call(cnp.PyArray_Newshape(a, &dims, cnp.NPY_CORDER), b)
+
+
+cdef object dot_back(object g, ArrayVSpace space, object other, bint left):
+    """The cotangent of one factor of a product of vectors and matrices: of a in dot(a, b) if `left`, else of b."""
+    cdef int n, m
+    if Py_TYPE(other) is not &PyArray_Type or cnp.PyArray_TYPE(other) != (<cnp.dtype>space.dtype).num:
+        return None
+    if is_box(g) or kind_of(g).typenum != cnp.PyArray_TYPE(other):
+        return None
+    n, m = len(space.shape), cnp.PyArray_NDIM(other)
+    if not (1 <= n <= 2 and 1 <= m <= 2):
+        return None
+    if n == 1 and m == 1:
+        return p_multiply.call(g, other)
+    if left:
+        if m == 1:
+            return outer_product(g, other)
+        return matrix_product(other, g) if n == 1 else matrix_product(g, cnp.PyArray_Transpose(other, NULL))
+    if m == 1:
+        return outer_product(other, g)
+    return matrix_product(g, other) if n == 1 else matrix_product(cnp.PyArray_Transpose(other, NULL), g)
+
+
+cdef object apply_plain(int routine, object g, object x, object y):
+    """A rule done in C; None where it does not do: the values are not plain."""
+    if routine == PLAIN_SUM or routine == PLAIN_MEAN:
+        return spread(g, x, routine == PLAIN_MEAN) if type(x) is ArrayVSpace else None
+    if routine == PLAIN_DOT_LEFT:
+        return dot_back(g, x, y, True) if isinstance(x, ArrayVSpace) else None
+    return dot_back(g, y, x, False) if isinstance(y, ArrayVSpace) else None
+
+
 cdef inline object apply_small(Rule rule, object g, bint own, object ans, object x, object y, Py_ssize_t n):
     # apply_rule for one or two arguments, without a tuple. `own`: g may be overwritten if nobody else holds it.
     cdef PyObject *stack[5]
@@ -174,6 +218,10 @@ cdef inline object apply_small(Rule rule, object g, bint own, object ans, object
         x = vspace(x)
     if rule.spaces & 4 and not isinstance(y, VSpace):
         y = vspace(y)
+    if rule.plain:
+        cotangent = apply_plain(rule.plain, g, x, y)
+        if cotangent is not None:
+            return cotangent
     if rule.kind == RULE_KEPT:
         return multiply_values(g, ans if rule.keeps & 1 else x if rule.keeps & 2 else y)
     if rule.kind == RULE_OVER:
@@ -325,6 +373,10 @@ cdef class VJPNode(Node):
         # Bring a cotangent of the broadcast answer to the argument's own shape and dtype.
         if self.targets is None or self.targets[i] is None:
             return g
+        if type(self.targets[i]) in (ArrayVSpace, ComplexArrayVSpace):
+            total = sum_to(g, self.targets[i])
+            if total is not None:
+                return total
         return unbroadcast(g, self.targets[i])
 
     @property

@@ -4,7 +4,8 @@ cdef class Rule:
     """One argument's rule: made by `fastgrad.core`, read by the nodes."""
 
     def __init__(self, int kind, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0,
-                 tuple for_numbers=None):
+                 tuple for_numbers=None, int plain=0):
+        self.plain = plain
         self.kind = kind
         self.fun = fun
         self.n_args = n_args
@@ -190,8 +191,10 @@ cdef class Primitive:
     cdef object call1(self, object x):
         cdef Box box
         cdef Rules rules
-        if Py_TYPE(x) is not <PyTypeObject *>ArrayBox or self.never_traced:
+        if Py_TYPE(x) is not <PyTypeObject *>ArrayBox:
             return self.call_tuple((x,), None, True)
+        if self.never_traced:
+            return unary_op(self, peel(x))
         box = <Box>x
         if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
             return self.call1(box._value) if is_box(box._value) else unary_op(self, box._value)
@@ -263,7 +266,7 @@ cdef class Primitive:
                 if is_box(x):
                     boxed_keyword = True
         if not (boxed or boxed_keyword):
-            return PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
+            return call_plain_tuple(self, args, kwargs)
         if self.never_traced:
             return self.fun(*map(peel_argument, args), **{k: peel(v) for k, v in (kwargs or {}).items()})
         if boxed_keyword:
@@ -334,10 +337,8 @@ cdef class Primitive:
             return self.call_tuple(args, kwargs, True)
         if boxed:
             ans = self.call_traced(args, kwargs)
-        elif len(args) == 2 and kwargs is None:
-            ans = binary_op(self, args[0], args[1])
         else:
-            ans = PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
+            ans = call_plain_tuple(self, args, kwargs)
         if is_box(ans) and (<Box>ans)._trace >= level:
             raise ClosedOverTrace(self.__name__)
         record = node.record(ans, self, args, kwargs if kwargs is not None else {}, tuple(argnums), tuple(parents))
@@ -411,12 +412,12 @@ cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargs
             boxed = True
             break
     if not boxed:
-        if self.is_ufunc and kwnames == NULL:
+        if kwnames == NULL:
             if n == 1:
                 return unary_op(self, <object>args[0])
             if n == 2:
                 return binary_op(self, <object>args[0], <object>args[1])
-        return PyObject_Vectorcall(self.fun, args, nargsf, kwnames)
+        return call_plain(self, args, nargsf, kwnames)
     values = tuple([<object>args[i] for i in range(n)])
     if kwnames != NULL:
         kwargs = {}

@@ -69,6 +69,8 @@ cpdef object vspace(object value):
         If no vector space is registered for its type.
     """
     cdef PyObject *maker = PyDict_GetItemWithError(space_makers, type(value))
+    if maker == <PyObject *>own_array_vspace and Py_TYPE(value) is &PyArray_Type:
+        return space_of_array(value)
     if maker != NULL:
         return (<object>maker)(value)
     if is_box(value):
@@ -87,12 +89,7 @@ cdef class ArrayVSpace(VSpace):
         if t is &PyDoubleArrType_Type or t is &PyFloat_Type:
             self.shape, self.dtype, self.layout = (), double_dtype, "C"
         else:
-            array = value if t is &PyArray_Type else np.asarray(value)
-            self.shape, self.dtype = array.shape, array.dtype
-            if cnp.PyArray_IS_C_CONTIGUOUS(array):
-                self.layout = "C"
-            else:
-                self.layout = "F" if cnp.PyArray_IS_F_CONTIGUOUS(array) else "K"
+            set_space(self, value if t is &PyArray_Type else np.asarray(value))
 
     @property
     def size(self):
@@ -166,12 +163,34 @@ cdef class ComplexArrayVSpace(ArrayVSpace):
         return np.conj(x)
 
 
+cdef object space_of_array(object array):
+    # array_vspace of an array, without the calls.
+    cdef ArrayVSpace space
+    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(array)):
+        space = ComplexArrayVSpace.__new__(ComplexArrayVSpace)
+    else:
+        space = ArrayVSpace.__new__(ArrayVSpace)
+    set_space(space, array)
+    return space
+
+
+cdef void set_space(ArrayVSpace space, object array):
+    space.shape, space.dtype = array.shape, array.dtype
+    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+        space.layout = "C"
+    else:
+        space.layout = "F" if cnp.PyArray_IS_F_CONTIGUOUS(array) else "K"
+
+
 cdef object double_dtype = np.dtype(np.float64)
 
 
 def array_vspace(value):
     """Give the space of an array, real or complex by its dtype."""
     return ComplexArrayVSpace(value) if np.iscomplexobj(value) else ArrayVSpace(value)
+
+
+cdef object own_array_vspace = array_vspace
 
 
 cdef class SparseObject:

@@ -14,9 +14,10 @@ Rules are made of primitives, so that they can be differentiated again.
 
 import weakref
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import NamedTuple
 
-from fastgrad._core import Primitive, Rule, Rules, forms, rule_kinds
+from fastgrad._core import Primitive, Rule, Rules, forms, plain_routines, rule_kinds
 
 # Every primitive that has a rule or is not traced, for the registries to list.
 registered = weakref.WeakSet()
@@ -50,7 +51,7 @@ def _needs(rule, n_leading):
     return keeps, spaces
 
 
-def _rule(kind, argnum, fun):
+def _rule(kind, argnum, fun, plain=None):
     """Make a Rule from one entry of a table."""
     for_numbers = None
     if isinstance(fun, ByExponent):
@@ -67,7 +68,7 @@ def _rule(kind, argnum, fun):
         return Rule(rule_kinds["kept"], None, _KEPT[fun], 0)
     keeps, spaces = _needs(fun, 0 if kind == "deriv" else 1)
     n_args = fun.__code__.co_argcount - 1 if kind == "deriv" else 0
-    return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, for_numbers)
+    return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, for_numbers, plain_routines[plain])
 
 
 def _set(fun, vjps=None, jvps=None):
@@ -80,8 +81,8 @@ def _set(fun, vjps=None, jvps=None):
         fun.jvp_rules = jvps
 
 
-def _table(kind, fun, rules, broadcasts):
-    table = tuple(_rule(kind, i, rule) for i, rule in enumerate(rules))
+def _table(kind, fun, rules, broadcasts, plain=()):
+    table = tuple(_rule(kind, i, rule, name) for i, (rule, name) in enumerate(zip_longest(rules, plain)))
     return Rules(fun, forms["direct"], table, broadcasts=broadcasts)
 
 
@@ -109,7 +110,7 @@ def def_elementwise(fun, *derivs):
     _set(fun, rules, rules)
 
 
-def def_direct(fun, vjps=None, jvps=None, broadcasts=False):
+def def_direct(fun, vjps=None, jvps=None, broadcasts=False, plain=()):
     """Give rules per argument.
 
     Parameters
@@ -121,10 +122,13 @@ def def_direct(fun, vjps=None, jvps=None, broadcasts=False):
         the zero; "same", in `jvps`, is ``fun`` itself called on the tangent, right where it is linear in the argument.
     broadcasts : bool
         Whether the answer is the broadcast of the arguments; the rules need not then sum or broadcast themselves.
+    plain : sequence of str or None
+        Routines in C that do on plain values what ``vjps`` do, for calls without keywords: see `apply_plain` in
+        `_core_nodes.pxi`.
     """
     _set(
         fun,
-        None if vjps is None else _table("call", fun, vjps, broadcasts),
+        None if vjps is None else _table("call", fun, vjps, broadcasts, plain),
         None if jvps is None else _table("call", fun, jvps, broadcasts),
     )
 

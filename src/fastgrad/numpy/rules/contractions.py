@@ -23,6 +23,10 @@ def _like(cotangent, space):
     return cotangent if cotangent.dtype is space.dtype else fit(cotangent, space)
 
 
+# What is done in C for products of vectors and matrices.
+_PLAIN = ("dot left", "dot right")
+
+
 def _all_but_second_last(ndim):
     return (*range(ndim - 2), ndim - 1)
 
@@ -62,7 +66,7 @@ def _dot_vjp_b(g, _ans, a, vs_b):
     return _like(cotangent, vs_b)
 
 
-def_direct(anp.dot, vjps=(_dot_vjp_a, _dot_vjp_b), jvps=("same", "same"))
+def_direct(anp.dot, vjps=(_dot_vjp_a, _dot_vjp_b), jvps=("same", "same"), plain=_PLAIN)
 
 
 # -------------------------------------------------------------------------------------------------------------- matmul
@@ -96,7 +100,7 @@ def _matmul_vjp_b(g, _ans, a, vs_b):
     return _like(cotangent, vs_b)
 
 
-def_direct(anp.matmul, vjps=(_matmul_vjp_a, _matmul_vjp_b), jvps=("same", "same"))
+def_direct(anp.matmul, vjps=(_matmul_vjp_a, _matmul_vjp_b), jvps=("same", "same"), plain=_PLAIN)
 
 
 # --------------------------------------------------------------------------------------------------------------- inner

@@ -162,8 +162,8 @@ def _nanmean_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, w
     return mask / onp.maximum(_count(mask.shape, axis, mask), 1)
 
 
-def_direct(anp.sum, vjps=(_sum_back,), jvps=(_sum_forward,))
-def_direct(anp.mean, vjps=(_mean_back,), jvps=(_mean_forward,))
+def_direct(anp.sum, vjps=(_sum_back,), jvps=(_sum_forward,), plain=("sum",))
+def_direct(anp.mean, vjps=(_mean_back,), jvps=(_mean_forward,), plain=("mean",))
 _def_partials(anp.nansum, _skipping_nan(_nansum_partials))
 _def_partials(anp.nanmean, _skipping_nan(_nanmean_partials))
 

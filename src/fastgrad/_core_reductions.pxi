@@ -1,0 +1,172 @@
+# Sums over axes of plain arrays by NumPy's own loop of `add`, and maxima by theirs: bit for bit NumPy's reductions, which
+# spend more on their preparations than on small arrays.
+
+cdef extern from *:
+    """
+    #define FASTGRAD_MAX_AXES 64
+
+    /* Axes in groups, neighbours of one kind joined: kept ones and summed ones. The innermost is one call of the loop. */
+    typedef struct {
+        npy_intp n, x_step, total_step;
+    } fastgrad_axes;
+
+    static void fastgrad_add_up(fastgrad_call_info *info, const fastgrad_axes *axes, int n_axes, char *x, char *total) {
+        npy_intp i;
+        if (n_axes == 1) {
+            char *data[3] = {total, x, total};
+            npy_intp strides[3] = {axes->total_step, axes->x_step, axes->total_step};
+            npy_intp n = axes->n;
+            info->loop(info->context, data, &n, strides, info->auxdata);
+            return;
+        }
+        for (i = 0; i < axes->n; i++)
+            fastgrad_add_up(info, axes + 1, n_axes - 1, x + i * axes->x_step, total + i * axes->total_step);
+    }
+
+    /* False where a flag was raised. */
+    static int fastgrad_sum(fastgrad_call_info *info, const fastgrad_axes *axes, int n_axes, char *x, char *total) {
+        if (fetestexcept(FASTGRAD_FLAGS)) feclearexcept(FASTGRAD_FLAGS);
+        fastgrad_add_up(info, axes, n_axes, x, total);
+        return !fetestexcept(FASTGRAD_FLAGS);
+    }
+    """
+    int FASTGRAD_MAX_AXES
+    ctypedef struct fastgrad_axes:
+        cnp.npy_intp n
+        cnp.npy_intp x_step
+        cnp.npy_intp total_step
+    bint fastgrad_sum(fastgrad_call_info *, const fastgrad_axes *, int, char *, char *)
+
+# What NumPy starts a sum with: 0.0, or -0.0 in newer versions.
+cdef double zero_of_sums = np.add.reduce(np.array([-0.0]))
+
+
+cdef object scalar_of(object array):
+    # The one element of a new array, as NumPy's scalar.
+    if cnp.PyArray_TYPE(array) == cnp.NPY_DOUBLE:
+        return fastgrad_float64((<double *>cnp.PyArray_DATA(array))[0])
+    return cnp.PyArray_ToScalar(cnp.PyArray_DATA(array), array)
+
+
+cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shape):
+    """The sum over the axes marked in `summed`, in a new array of the shape given, or a scalar for a shape of ().
+
+    None where this is not the way: x is no plain array, or a floating-point flag was raised.
+    """
+    cdef fastgrad_axes axes[64]
+    cdef int place = loop_place(x), n_axes = 0, i, j
+    cdef cnp.npy_intp item, size, n
+    cdef char *total
+    if place < 0 or p_add.loops[place] == NULL or cnp.PyArray_SIZE(x) == 0:
+        return None
+    item = cnp.PyArray_ITEMSIZE(x)
+    # From the last axis to the first; x is contiguous, and so is the answer.
+    size = 1
+    for i in range(cnp.PyArray_NDIM(x) - 1, -1, -1):
+        n = cnp.PyArray_DIM(x, i)
+        if n == 1:
+            continue
+        if n_axes and (axes[n_axes - 1].total_step == 0) == summed[i]:
+            axes[n_axes - 1].n *= n
+        else:
+            axes[n_axes].n, axes[n_axes].x_step = n, size * item
+            axes[n_axes].total_step = 0 if summed[i] else item
+            n_axes += 1
+        size *= n
+    if n_axes == 0:
+        axes[0].n, axes[0].x_step, axes[0].total_step = 1, item, 0
+        n_axes = 1
+    size = item
+    for i in range(n_axes):
+        if axes[i].total_step:
+            axes[i].total_step = size
+            size *= axes[i].n
+    for i in range(n_axes // 2):
+        j = n_axes - 1 - i
+        axes[i], axes[j] = axes[j], axes[i]
+    answer = cnp.PyArray_EMPTY(n_kept, kept_shape, cnp.PyArray_TYPE(x), 0)
+    total = <char *>cnp.PyArray_DATA(answer)
+    for i in range(cnp.PyArray_SIZE(answer)):
+        put_scalar(<double *>(total + i * item), zero_of_sums, place)
+    if not fastgrad_sum(<fastgrad_call_info *>p_add.loops[place], axes, n_axes, <char *>cnp.PyArray_DATA(x), total):
+        return None
+    return answer if n_kept else scalar_of(answer)
+
+
+cdef object sum_to(object g, ArrayVSpace space):
+    """A cotangent summed to the shape of a space it was broadcast from; None where Python must do it."""
+    cdef bint summed[64]
+    cdef cnp.npy_intp shape[64]
+    cdef int n, n_kept, i
+    if loop_place(g) < 0 or cnp.PyArray_TYPE(g) != (<cnp.dtype>space.dtype).num:
+        return None
+    n, n_kept = cnp.PyArray_NDIM(g), len(space.shape)
+    if n_kept > n or n > FASTGRAD_MAX_AXES:
+        return None
+    for i in range(n):
+        summed[i] = True
+        if i >= n - n_kept:
+            shape[i - n + n_kept] = space.shape[i - n + n_kept]
+            summed[i] = shape[i - n + n_kept] != cnp.PyArray_DIM(g, i)
+            if summed[i] and shape[i - n + n_kept] != 1:
+                return None
+    return sum_axes(g, summed, n_kept, shape)
+
+
+cdef object reduce_all(Primitive fun, object x):
+    """A reduction of all elements to a scalar; None where NumPy must do it."""
+    cdef bint summed[64]
+    cdef cnp.npy_intp n = 0
+    cdef int i
+    if Py_TYPE(x) is not &PyArray_Type or cnp.PyArray_SIZE(x) > LANE_SIZE or cnp.PyArray_NDIM(x) > FASTGRAD_MAX_AXES:
+        return None
+    if fun.reduction == REDUCE_MAX or fun.reduction == REDUCE_MIN:
+        return extreme(p_maximum if fun.reduction == REDUCE_MAX else p_minimum, x)
+    for i in range(cnp.PyArray_NDIM(x)):
+        summed[i] = True
+    total = sum_axes(x, summed, 0, &n)
+    if total is not None and fun.reduction == REDUCE_MEAN:
+        return total.dtype.type(total / cnp.PyArray_SIZE(x))
+    return total
+
+
+cdef object extreme(Primitive fun, object x):
+    # The largest or smallest element: the loop from the second element on, its answer started with the first.
+    cdef int place = loop_place(x)
+    cdef cnp.npy_intp one = 1, strides[3]
+    cdef char *data[3]
+    if place < 0 or fun.loops[place] == NULL or cnp.PyArray_SIZE(x) == 0:
+        return None
+    answer = cnp.PyArray_EMPTY(0, &one, cnp.PyArray_TYPE(x), 0)
+    data[0] = data[2] = <char *>cnp.PyArray_DATA(answer)
+    memcpy(data[0], cnp.PyArray_DATA(x), cnp.PyArray_ITEMSIZE(x))
+    data[1] = <char *>cnp.PyArray_DATA(x) + cnp.PyArray_ITEMSIZE(x)
+    strides[0] = strides[2] = 0
+    strides[1] = cnp.PyArray_ITEMSIZE(x)
+    if not fastgrad_run(<fastgrad_call_info *>fun.loops[place], data, cnp.PyArray_SIZE(x) - 1, strides):
+        return None
+    return scalar_of(answer)
+
+
+cdef object spread(object g, ArrayVSpace space, bint mean):
+    """The cotangent of an array that was summed, or averaged, to a scalar; None where Python must do it."""
+    cdef double value
+    cdef cnp.npy_intp i, n, shape[64]
+    cdef double *data
+    if not as_double(g, &value) or space.dtype is not double_dtype or len(space.shape) > FASTGRAD_MAX_AXES:
+        return None
+    if len(space.shape) == 0:
+        return None
+    n = 1
+    for i in range(len(space.shape)):
+        shape[i] = space.shape[i]
+        n *= shape[i]
+    if mean:
+        if n == 0:
+            return None
+        value = value / n
+    answer = cnp.PyArray_EMPTY(len(space.shape), shape, cnp.NPY_DOUBLE, 0)
+    data = <double *>cnp.PyArray_DATA(answer)
+    for i in range(n):
+        data[i] = value
+    return answer
