@@ -8,11 +8,13 @@ of threads, may use one at once. What a pass accumulates lives in arrays of its 
 import inspect
 import operator
 
+import numpy as np
+
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from fastgrad._core cimport FORM_INDEX, ArrayBox, JVPNode, SparseObject, VJPNode, add_indexed, add_values, vspace
+from fastgrad._core cimport FORM_INDEX, FORM_ROOT, ArrayBox, JVPNode, SparseObject, VJPNode, add_indexed, add_values, vspace
 
 from fastgrad._core import getval, trace
 
@@ -426,6 +428,7 @@ cdef class Pullback:
 
     cdef object end
     cdef object x
+    cdef object ans
     cdef Order order
     cdef bint ordered
 
@@ -447,6 +450,20 @@ cdef class Pullback:
         return walk(self.order, g, once)
 
 
+cdef object float64 = np.float64
+cdef object one = np.float64(1.0)
+
+
+cdef Pullback trace_reverse(fun, x):
+    cdef Pullback vjp = Pullback.__new__(Pullback)
+    cdef VJPNode root = VJPNode.__new__(VJPNode)
+    root.form = FORM_ROOT
+    vjp.ans, vjp.end = trace(root, fun, x)
+    if vjp.end is None:
+        vjp.x = x
+    return vjp
+
+
 def make_vjp(fun, x):
     """Trace ``fun`` at ``x`` in reverse mode.
 
@@ -464,16 +481,44 @@ def make_vjp(fun, x):
     ans : object
         ``fun(x)``.
     """
-    cdef Pullback vjp = Pullback.__new__(Pullback)
-    ans, vjp.end = trace(VJPNode.new_root(), fun, x)
-    if vjp.end is None:
-        vjp.x = x
+    cdef Pullback vjp = trace_reverse(fun, x)
+    ans, vjp.ans = vjp.ans, None
     return vjp, ans
 
 
 def pull_once(Pullback vjp not None, g):
     """Call a pullback from `make_vjp` for the last time: nodes release what they keep as soon as they have run."""
     return vjp.run(g, True)
+
+
+def value_and_gradient(fun, x, operator):
+    """Give the value of a function of real scalar value, and its gradient.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of one argument.
+    x : object
+        Where.
+    operator : str
+        Name of the operator, for the error.
+
+    Raises
+    ------
+    TypeError
+        If the value is anything but a real scalar; a list or tuple of one is none.
+    """
+    cdef Pullback vjp = trace_reverse(fun, x)
+    ans, vjp.ans = vjp.ans, None
+    if type(ans) is float64 or type(ans) is float:
+        return ans, vjp.run(one, True)
+    space = None if isinstance(getval(ans), (list, tuple, dict)) else vspace(ans)
+    if space is None or space.size != 1 or space.iscomplex:
+        raise TypeError(
+            f"{operator} only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
+            f"holomorphic_grad. The function returned a {type(getval(ans)).__name__}"
+        )
+    return ans, vjp.run(space.ones(), True)
 
 
 def make_jvp(fun, x):

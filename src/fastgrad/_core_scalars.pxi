@@ -1,7 +1,8 @@
 # Arithmetic on scalars without NumPy, bit for bit what NumPy gives.
 
 cdef inline int as_double(object x, double *value):
-    # 2: a float64, 1: a Python number that NumPy turns into that very double, 0: anything else.
+    # 2: a float64, 1: a Python number that NumPy turns into that very double, 0: anything else. An array of no axes
+    # counts as its element: so it does for NumPy.
     cdef PyTypeObject *t = Py_TYPE(x)
     cdef int overflow
     cdef long i
@@ -17,6 +18,10 @@ cdef inline int as_double(object x, double *value):
             return 0
         value[0] = <double>i
         return 1
+    if (t is &PyArray_Type and cnp.PyArray_NDIM(x) == 0 and cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE
+            and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>x)):
+        value[0] = (<double *>cnp.PyArray_DATA(x))[0]
+        return 2
     return 0
 
 

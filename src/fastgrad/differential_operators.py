@@ -4,7 +4,7 @@ import inspect
 import warnings
 
 import fastgrad.numpy as np
-from fastgrad._backward import pull_once
+from fastgrad._backward import pull_once, value_and_gradient
 from fastgrad._core import ClosedOverTrace
 from fastgrad.core import defjvp_argnum, defvjp_argnum, vspace
 from fastgrad.core import make_jvp as _make_jvp
@@ -39,17 +39,6 @@ make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
 
 
-def _scalar_vjp(fun, x, operator):
-    """Trace a function of real scalar value; raise if its value is anything else, a list or tuple of one included."""
-    vjp, ans = _make_vjp(fun, x)
-    if isinstance(getval(ans), list | tuple | dict) or vspace(ans).size != 1:
-        raise TypeError(
-            f"{operator} only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
-            f"holomorphic_grad. The function returned a {type(getval(ans)).__name__}"
-        )
-    return vjp, ans
-
-
 @unary_to_nary
 def grad(fun, x):
     """
@@ -73,8 +62,7 @@ def grad(fun, x):
     TypeError
         If ``fun`` returns anything but a real scalar, or the argument is of a type that can't be traced.
     """
-    vjp, ans = _scalar_vjp(fun, x, "Grad")
-    return pull_once(vjp, vspace(ans).ones())
+    return value_and_gradient(fun, x, "Grad")[1]
 
 
 @unary_to_nary
@@ -217,8 +205,7 @@ def value_and_grad(fun, x):
     TypeError
         If ``fun`` returns anything but a real scalar.
     """
-    vjp, ans = _scalar_vjp(fun, x, "value_and_grad")
-    return ans, pull_once(vjp, vspace(ans).ones())
+    return value_and_gradient(fun, x, "value_and_grad")
 
 
 @unary_to_nary

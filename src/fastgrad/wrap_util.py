@@ -96,8 +96,12 @@ def unary_to_nary(unary_operator):
         if type(argnum) not in (int, tuple, list):
             raise TypeError(f"argnum is a position, or a tuple or list of positions, not {argnum!r}")
 
+        plain = argnum == 0 and not (nary_op_args or nary_op_kwargs)
+
         @wrap_nary_f(fun, unary_operator, argnum)
         def nary_f(*args, **kwargs):
+            if plain and len(args) == 1 and not kwargs:
+                return unary_operator(fun, args[0])
             try:
                 x = _pick(args, argnum)
             except IndexError:
