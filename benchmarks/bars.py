@@ -50,10 +50,10 @@ def verdict(value, bar):
     return "pass" if MEETS[comparison](value, limit) else "FAIL"
 
 
-def circumstances():
-    """Say what was measured on which machine, and how busy it was."""
+def circumstances(names=("fastgrad", "autograd", "numpy")):
+    """Say which packages were measured on which machine, and how busy it was."""
     packages = []
-    for name in ("fastgrad", "autograd", "numpy"):
+    for name in names:
         try:
             packages.append(f"{name} {version(name)}")
         except PackageNotFoundError:
@@ -62,17 +62,22 @@ def circumstances():
     return f"Python {platform.python_version()}, {', '.join(packages)}; {os.cpu_count()} CPUs{load}"
 
 
-def main():
-    print(circumstances())
+def print_figures(figures):
+    """Print each figure with its bar and verdict as it is measured, and return whether all bars were met."""
     print(f"{'figure':<66}{'value':>9}{'bar':>9}  verdict")
-    failed = False
-    for name, value, bar in figures():
+    met = True
+    for name, value, bar in figures:
         shown_value = "-" if value is None else f"{value:.3g}"
         shown_bar = "-" if bar is None else "{} {}".format(*bar)
         outcome = verdict(value, bar)
-        failed |= outcome not in ("", "pass")
+        met &= outcome in ("", "pass")
         print(f"{name:<66}{shown_value:>9}{shown_bar:>9}  {outcome}".rstrip(), flush=True)
-    return int(failed)
+    return met
+
+
+def main():
+    print(circumstances())
+    return int(not print_figures(figures()))
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ def dict_parameters(np):
         phase = params["frequency"] * times + params["phase"]
         trend = params["trend"][0] + params["trend"][1] * times
         model = envelope * (np.cos(phase) + params["harmonic"] * np.cos(2.0 * phase)) + trend
-        penalty = params["amplitude"] ** 2 + params["decay"] ** 2 + params["harmonic"] ** 2 + np.sum(params["trend"] ** 2)
+        penalty = params["amplitude"] ** 2 + params["decay"] ** 2 + np.sum(params["trend"] ** 2)
         return np.sum((model - observed) ** 2) + 0.1 * penalty
 
     return function
@@ -355,15 +355,11 @@ PROGRAMS = (
     Program("dict_parameters", "small", dict_parameters, oscillation),
     Program("linear_dynamical_system", "small", linear_dynamical_system, linear_system),
     Program("arrays_from_scalars", "small", arrays_from_scalars, lambda: numpy.linspace(1.0, 2.0, 20)),
-    Program(
-        "gaussian_log_density", "small", gaussian_log_density, lambda: {"mean": normal(8), "factor": normal(8, 8)}
-    ),
+    Program("gaussian_log_density", "small", gaussian_log_density, lambda: {"mean": normal(8), "factor": normal(8, 8)}),
     Program("broadcasting_2d", "small", broadcasting_2d, lambda: numpy.linspace(-1.5, 1.5, 20)),
     Program("elementwise_chain_1e6", "large", elementwise_chain_1e6, lambda: normal(10**6, seed=1)),
     Program("mean_squared_error_1e6", "large", mean_squared_error_1e6, lambda: normal(10**6, seed=1)),
     Program("rnn", "whole", rnn, rnn_parameters),
     Program("kalman_filter", "whole", kalman_filter, lambda: numpy.array([-1.0, -2.0])),
-    Program(
-        "gaussian_process", "whole", gaussian_process, lambda: {"length": -1.0, "signal": 0.0, "noise": -3.0}
-    ),
+    Program("gaussian_process", "whole", gaussian_process, lambda: {"length": -1.0, "signal": 0.0, "noise": -3.0}),
 )

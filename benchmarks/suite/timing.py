@@ -13,24 +13,25 @@ def _calls_per_sample(timer):
     return number
 
 
-def fastest(*statements):
+def fastest(*statements, rounds=ROUNDS):
     """Time statements in turns, so that a slow spell of the machine meets all of them.
 
     Parameters
     ----------
     *statements : tuple of (str, dict)
         Source of a statement, and the names it uses.
+    rounds : int, optional
 
     Returns
     -------
     list of float
-        Seconds a call of each statement, the minimum over `ROUNDS` rounds. The garbage collector is off while a
+        Seconds a call of each statement, the minimum over the rounds. The garbage collector is off while a
         sample is taken, as always with `timeit`.
     """
     timers = [Timer(source, globals=names) for source, names in statements]
     numbers = [_calls_per_sample(timer) for timer in timers]
     best = [float("inf")] * len(timers)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for i, (timer, number) in enumerate(zip(timers, numbers, strict=True)):
             best[i] = min(best[i], timer.timeit(number) / number)
     return best
