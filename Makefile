@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0"
 
-.PHONY: test autograd-suite demo lint bench bench-check bars clean
+.PHONY: test autograd-suite demo lint bench bench-check bars compare clean
 .DELETE_ON_ERROR:
 # Several installs at once would build in one folder.
 .NOTPARALLEL:
@@ -32,6 +32,10 @@ bench-check: $(VENV)/.bench
 
 bars: $(VENV)/.bench
 	$(RUN) python benchmarks/bars.py
+
+# PyTorch and JAX take part if they are in .venv.
+compare: $(VENV)/.bench
+	$(RUN) python benchmarks/compare.py $(COMPARE_ARGS)
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .ruff_cache benchmarks/.asv

@@ -59,7 +59,10 @@ def arguments(argv):
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds in turns; the fastest counts")
     parser.add_argument("--chart", metavar="FILE", help="draw the times (needs matplotlib)")
     parser.add_argument("--json", metavar="FILE", help="write the times in seconds")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.chart and "fastgrad" not in options.sides:
+        parser.error("the chart shows multiples of fastgrad's times: add fastgrad to --sides")
+    return options
 
 
 def sides_of(program, sides):
