@@ -26,8 +26,11 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
     object PyNumber_InPlaceAdd(object, object)
 
+    PyTypeObject PyFloat_Type
+
 cdef extern from "numpy/arrayobject.h":
     PyTypeObject PyArray_Type
+    PyTypeObject PyDoubleArrType_Type
 
 
 # --------------------------------------------------------------------------------------------------------- accumulation
@@ -47,7 +50,7 @@ def bind_sparse_add(fun):
 
 cdef inline bint is_sparse(object g):
     cdef PyTypeObject *t = Py_TYPE(g)
-    if t is &PyArray_Type or t is <PyTypeObject *>ArrayBox:
+    if t is &PyArray_Type or t is <PyTypeObject *>ArrayBox or t is &PyDoubleArrType_Type or t is &PyFloat_Type:
         return False
     return t is <PyTypeObject *>SparseObject or type(g) in sparse_object_types
 
@@ -457,7 +460,7 @@ cdef object one = np.float64(1.0)
 cdef Pullback trace_reverse(fun, x):
     cdef Pullback vjp = Pullback.__new__(Pullback)
     cdef VJPNode root = VJPNode.__new__(VJPNode)
-    root.form = FORM_ROOT
+    root.initialize_root()
     vjp.ans, vjp.end = trace(root, fun, x)
     if vjp.end is None:
         vjp.x = x
@@ -511,7 +514,8 @@ def value_and_gradient(fun, x, operator):
     cdef Pullback vjp = trace_reverse(fun, x)
     ans, vjp.ans = vjp.ans, None
     if type(ans) is float64 or type(ans) is float:
-        return ans, vjp.run(one, True)
+        gradient = vjp.run(one, True)
+        return ans, np.ones(()) if gradient is one else gradient  # the kind that the ones of its space are
     space = None if isinstance(getval(ans), (list, tuple, dict)) else vspace(ans)
     if space is None or space.size != 1 or space.iscomplex:
         raise TypeError(

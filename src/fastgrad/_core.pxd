@@ -12,7 +12,6 @@ cdef enum:
     FORM_WHOLE     # one direct rule for all arguments: arg0, parent0 as for FORM_CALL
     FORM_STAGED    # autograd's public form: arg0 = a pullback per parent, parent0 = tuple of parents
     FORM_STAGED_WHOLE  # arg0 = one pullback for all parents
-    FORM_RELEASED  # its pullback has run in a pass that uses the graph once
 
 
 cdef class Box:
@@ -121,6 +120,8 @@ cdef class VJPNode(Node):
     # Place in the order being numbered; meaningful only together with that order (see _backward.pyx).
     cdef unsigned int index
     cdef unsigned char form
+    # Its pullback has run in a pass that uses the graph once: what it kept is gone.
+    cdef bint released
 
     cdef Py_ssize_t n_parents(self)
     cdef PyObject *parent(self, Py_ssize_t i)

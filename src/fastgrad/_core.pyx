@@ -15,6 +15,7 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_Call
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.float cimport DBL_MIN, FLT_MAX
@@ -32,7 +33,9 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
     PyObject *PyErr_Occurred()
     void PyErr_Clear()
-    object PyNumber_InPlaceAdd(object, object)
+    bint PyObject_GC_IsTracked(object)
+    void PyObject_GC_Track(object)
+    void PyObject_GC_UnTrack(object)
     int Py_EnterRecursiveCall(const char *) except -1
     void Py_LeaveRecursiveCall()
     object PyMethod_New(object, object)
@@ -48,6 +51,7 @@ cdef extern from "Python.h":
     PyTypeObject PyLong_Type
     PyTypeObject PyList_Type
     PyTypeObject PyTuple_Type
+    PyTypeObject PyDict_Type
 
 cdef extern from "numpy/arrayobject.h":
     PyTypeObject PyArray_Type

@@ -118,6 +118,8 @@ cpdef object new_box(object value, Py_ssize_t trace, object node):
         box._value = value
         box._trace = trace
         box._node = node
+        if holds_no_cycle(node) and holds_no_cycle(value):
+            PyObject_GC_UnTrack(box)
         return box
     if maker == NULL:
         raise TypeError(

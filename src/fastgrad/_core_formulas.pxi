@@ -175,7 +175,7 @@ cdef class Formula:
             if i < N_INPUTS:
                 if not self.inputs >> i & 1:
                     continue
-                if Py_TYPE(<object>inputs[i]) is &PyArray_Type:
+                if Py_TYPE(<object>inputs[i]) is &PyArray_Type and cnp.PyArray_NDIM(<object>inputs[i]):
                     data[i] = <char *>cnp.PyArray_DATA(<object>inputs[i])
                     strides[i] = advance[i] = item
                 elif not put_scalar(&cells[i][0], scalars[i], place):

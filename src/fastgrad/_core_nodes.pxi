@@ -275,6 +275,7 @@ cdef class VJPNode(Node):
 
     def initialize_root(self):
         self.form = FORM_ROOT
+        untrack(self)
 
     cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
         cdef VJPNode node
@@ -303,13 +304,8 @@ cdef class VJPNode(Node):
 
     cdef void release(self):
         # Drop all but the parents: they are still wanted for their order.
-        if self.form == FORM_UNARY or self.form == FORM_INDEX:
-            self.parent0 = (self.parent0,)
-        elif self.form == FORM_BINARY:
-            self.parent0 = self.parents
-            self.parent1 = None
         self.ans = self.arg0 = self.arg1 = self.targets = None
-        self.form = FORM_RELEASED
+        self.released = self.form != FORM_ROOT
 
     cdef int pull(self, object g, bint own, PyObject **out, Py_ssize_t n) except -1:
         # Write a new reference for each of n parents into out, or raise with nothing written. `own`: g may be
@@ -317,6 +313,11 @@ cdef class VJPNode(Node):
         cdef Rules rules = self.rules
         cdef Py_ssize_t i
         cdef bint own_
+        if self.released:
+            raise RuntimeError(
+                "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
+                "use make_vjp to pull back through one graph several times"
+            )
         if n != self.n_parents():
             raise RuntimeError("a node's parents were changed since its graph was ordered; make a new vjp of it")
         if self.form == FORM_UNARY:
@@ -351,11 +352,6 @@ cdef class VJPNode(Node):
             return [pullback(g) for pullback in self.arg0]
         if self.form == FORM_STAGED_WHOLE:
             return tuple(self.arg0(g))
-        if self.form == FORM_RELEASED:
-            raise RuntimeError(
-                "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
-                "use make_vjp to pull back through one graph several times"
-            )
         args, kwargs, argnums = self.arg0
         if self.form == FORM_WHOLE:
             return rules.whole(argnums, g, self.ans, args, kwargs)
@@ -390,13 +386,14 @@ cdef class VJPNode(Node):
         vjp = self.vjp if self.form != FORM_ROOT else (lambda g: ())
         self.parent0, self.parent1 = tuple(parents), None
         self.arg0, self.form = vjp, FORM_STAGED_WHOLE
+        track(self)
 
     @property
     def vjp(self):
         """callable : cotangent of the value -> tuple of cotangents, one per parent."""
         # Of the node as it is now: what is set later may call what was got before.
         cdef VJPNode now = VJPNode.__new__(VJPNode)
-        now.rules, now.form = self.rules, self.form
+        now.rules, now.form, now.released = self.rules, self.form, self.released
         now.ans, now.arg0, now.arg1, now.targets = self.ans, self.arg0, self.arg1, self.targets
         now.parent0, now.parent1 = self.parent0, self.parent1
         return now._pull_back
@@ -405,16 +402,27 @@ cdef class VJPNode(Node):
     def vjp(self, vjp):
         self.parent0, self.parent1 = self.parents, None
         self.arg0, self.form = vjp, FORM_STAGED_WHOLE
+        track(self)
 
     def _pull_back(self, g):
-        cdef PyObject *small[2]
-        if self.form == FORM_UNARY or self.form == FORM_BINARY or self.form == FORM_INDEX:
-            self.pull(g, False, small, self.n_parents())
-            cotangents = tuple([<object>small[i] for i in range(self.n_parents())])
-            for i in range(self.n_parents()):
-                Py_XDECREF(small[i])
-            return cotangents
-        return () if self.form == FORM_ROOT else tuple(self.pull_call(g))
+        cdef Py_ssize_t n = self.n_parents(), i
+        cdef list cotangents = [None] * n
+        cdef PyObject **pulled = <PyObject **>PyMem_Malloc((n + 1) * sizeof(PyObject *))
+        if pulled == NULL:
+            raise MemoryError("no memory to pull a cotangent back")
+        try:
+            self.pull(g, False, pulled, n)
+            for i in range(n):
+                cotangents[i] = <object>pulled[i]
+                Py_XDECREF(pulled[i])
+            return tuple(cotangents)
+        finally:
+            PyMem_Free(pulled)
+
+
+cdef inline void track(object x):
+    if not PyObject_GC_IsTracked(x):
+        PyObject_GC_Track(x)
 
 
 cdef inline void put(PyObject **out, Py_ssize_t i, object value):
@@ -424,6 +432,37 @@ cdef inline void put(PyObject **out, Py_ssize_t i, object value):
 
 cdef object zeros_of(object value):
     return value.zeros() if isinstance(value, VSpace) else vspace(value).zeros()
+
+
+cdef bint holds_no_cycle(object x):
+    """Can x not hold, directly or not, anything that holds a node? Only then may a node that holds x go untracked."""
+    cdef PyTypeObject *t = Py_TYPE(x)
+    if t is &PyArray_Type:
+        return cnp.PyArray_TYPE(x) != cnp.NPY_OBJECT
+    if x is None or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
+        return True
+    if is_box(x) or t is <PyTypeObject *>VJPNode:
+        return not PyObject_GC_IsTracked(x)
+    if t is &PyTuple_Type:
+        for item in x:
+            if not holds_no_cycle(item):
+                return False
+        return True
+    if t is &PyDict_Type:
+        return not x or holds_no_cycle(tuple(x.values()))
+    return type(x) in plain_types
+
+
+cdef frozenset plain_types = frozenset([
+    bool, str, complex, slice, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
+
+
+cdef inline void untrack(VJPNode node):
+    # The graph of a trace has no cycle unless a user's object makes one: nodes that hold none need not burden the
+    # garbage collector, which would walk over all of them again and again while they live.
+    if (Py_TYPE(node) is <PyTypeObject *>VJPNode and holds_no_cycle(node.parent0) and holds_no_cycle(node.parent1)
+            and holds_no_cycle(node.arg0) and holds_no_cycle(node.arg1) and holds_no_cycle(node.ans)):
+        PyObject_GC_UnTrack(node)
 
 
 cdef inline VJPNode unary_node(Rules rules, object ans, object x, object parent):
@@ -441,6 +480,7 @@ cdef inline VJPNode unary_node(Rules rules, object ans, object x, object parent)
         node.arg0 = vspace(x)
     if rules.broadcasts and not same_space(x, ans):
         node.targets = (vspace(x),)
+    untrack(node)
     return node
 
 
@@ -474,6 +514,7 @@ cdef inline VJPNode binary_node(Rules rules, object ans, object x, object y, obj
         node.arg1 = vspace(y)
     if fit_x or fit_y:
         node.targets = (vspace(x) if fit_x else None, vspace(y) if fit_y else None)
+    untrack(node)
     return node
 
 
@@ -496,6 +537,7 @@ cdef inline VJPNode index_node(object array, object index, VJPNode parent):
     node.parent0 = parent
     if parent.space is None:
         parent.space = vspace(array)
+    untrack(node)
     return node
 
 
@@ -524,6 +566,7 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
     node.arg0 = (keep(args, keeps, spaces, rules.form != FORM_WHOLE, arrays), kwargs, argnums)
     if keeps & 1:
         node.ans = ans
+    untrack(node)
     return 0
 
 
