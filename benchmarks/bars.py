@@ -15,8 +15,8 @@ from suite.common import INPUTS, PROGRAMS
 from suite.side_by_side import AgainstAutograd, AgainstNumpy, BoxedCalls
 
 MEETS = {"<=": operator.le, ">=": operator.ge}
-SPEEDUP_BARS = {("halving", "scalar"): (">=", 40), ("halving", "vector10"): (">=", 10)}
-DESCRIPTIONS = {"chained_sin": "50 chained sin", "halving": "x = (x + x)/2, 1000 times"}
+SPEEDUP_BARS = {("fan_out_1000", "scalar"): (">=", 40), ("fan_out_1000", "vector10"): (">=", 10)}
+DESCRIPTIONS = {"sin_50": "50 chained sin", "fan_out_1000": "x = (x + x)/2, 1000 times"}
 
 
 def figures():

@@ -1,6 +1,7 @@
 """Inputs and programs shared by the benchmarks."""
 
 import numpy
+from programs import fan_out_1000, sin_50
 
 from fastgrad.core import VJPNode
 from fastgrad.tracer import new_box
@@ -20,29 +21,7 @@ def boxed(value):
     return new_box(value, 0, VJPNode.new_root())
 
 
-def chained_sin(np):
-    """50 chained calls of ``np.sin``: a program of primitives."""
-
-    def fun(x):
-        for _ in range(50):
-            x = np.sin(x)
-        return x
-
-    return fun
-
-
-def halving(np):
-    """1000 steps of ``x = (x + x) / 2``: a program of operators, with two edges to each parent of the sum."""
-
-    def fun(x):
-        for _ in range(1000):
-            x = (x + x) / 2
-        return x
-
-    return fun
-
-
-PROGRAMS = {"chained_sin": chained_sin, "halving": halving}
+PROGRAMS = {"sin_50": sin_50, "fan_out_1000": fan_out_1000}
 
 
 def program(name, kind, np):

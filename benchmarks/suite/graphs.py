@@ -1,8 +1,9 @@
-"""Graphs of other shapes than a chain: fan-out, indexing, containers, nested derivatives."""
+"""Graphs of other shapes than a chain: fan-out, indexing, nested derivatives."""
 
 from functools import cache
 
 import numpy
+from programs import rosenbrock_20
 
 import fastgrad.numpy as np
 from fastgrad import grad, hessian, jacobian, make_hvp
@@ -41,13 +42,6 @@ class FanOut:
         grad(FAN_OUT[kind])(INPUTS[kind])
 
 
-def sum_of_squares_by_index(x):
-    total = 0.0
-    for i in range(len(x)):
-        total = total + x[i] * x[i]
-    return total
-
-
 def squared_differences(x):
     return np.sum((x[1:] - x[:-1]) ** 2)
 
@@ -64,9 +58,6 @@ class Indexing:
     params = list(VECTORS)
     param_names = ["length"]
 
-    def time_grad_index_loop(self, length):
-        grad(sum_of_squares_by_index)(VECTORS[length])
-
     def time_grad_slices(self, length):
         grad(squared_differences)(VECTORS[length])
 
@@ -74,48 +65,11 @@ class Indexing:
         grad(gathered)(VECTORS[length])
 
 
-def layer(weights, bias, x):
-    return np.tanh(np.dot(x, weights) + bias)
-
-
-def loss_of_dict(params, x):
-    for i in range(LAYERS):
-        x = layer(params[f"w{i}"], params[f"b{i}"], x)
-    return np.sum(x**2)
-
-
-def loss_of_list(params, x):
-    for weights, bias in params:
-        x = layer(weights, bias, x)
-    return np.sum(x**2)
-
-
-LAYERS = 4
-BATCH = numpy.linspace(-1.0, 1.0, 50).reshape(5, 10)
-WEIGHTS = numpy.linspace(-0.5, 0.5, 100).reshape(10, 10)
-BIAS = numpy.linspace(-0.1, 0.1, 10)
-DICT_PARAMS = {f"w{i}": WEIGHTS for i in range(LAYERS)} | {f"b{i}": BIAS for i in range(LAYERS)}
-LIST_PARAMS = [(WEIGHTS, BIAS) for _ in range(LAYERS)]
-
-
-class Containers:
-    """A network of four small layers, its parameters held in a container."""
-
-    def time_grad_dict(self):
-        grad(loss_of_dict)(DICT_PARAMS, BATCH)
-
-    def time_grad_list_of_tuples(self):
-        grad(loss_of_list)(LIST_PARAMS, BATCH)
-
-
-def rosenbrock(x):
-    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
-
-
 def cube(x):
     return x * x * x
 
 
+ROSENBROCK = rosenbrock_20(np)
 POINT = numpy.linspace(0.5, 1.5, 5)
 
 
@@ -126,10 +80,10 @@ class Nesting:
         grad(grad(grad(cube)))(2.0)
 
     def time_hessian(self):
-        hessian(rosenbrock)(POINT)
+        hessian(ROSENBROCK)(POINT)
 
     def time_hessian_vector_product(self):
-        make_hvp(rosenbrock)(POINT)[0](POINT)
+        make_hvp(ROSENBROCK)(POINT)[0](POINT)
 
     def time_jacobian(self):
         jacobian(np.sin)(INPUTS["vector10"])

@@ -1,77 +1,50 @@
-"""One call at three depths: NumPy's own function, the primitive on plain values, the primitive on boxes."""
+"""Every primitive with rules, on one typical call, in the five ways it is used: see `Case`."""
 
-import numpy
+from functools import cache
 
-import fastgrad.numpy as fnp
+from .cases import CASES
 
-from .common import CALLS, OPERANDS, boxed
-
-BOXES = {kind: boxed(value) for kind, value in OPERANDS.items()}
+CALLS = range(100)
 
 
-class _EachKind:
-    params = list(OPERANDS)
-    param_names = ["operand"]
+@cache
+def prepared(name, mode):
+    return getattr(CASES[name], mode)()
 
 
-class RawNumpy(_EachKind):
-    def time_1000_sin(self, operand):
-        sin, x = numpy.sin, OPERANDS[operand]
+def names(mode):
+    return [name for name, case in CASES.items() if mode in case.modes]
+
+
+class EachPrimitive:
+    """100 calls: 1 ms means 10 us a call."""
+
+    def time_100_raw(self, name):
+        call = prepared(name, "raw")
         for _ in CALLS:
-            sin(x)
+            call()
 
-    def time_1000_multiply(self, operand):
-        multiply, x = numpy.multiply, OPERANDS[operand]
+    def time_100_unboxed(self, name):
+        call = prepared(name, "unboxed")
         for _ in CALLS:
-            multiply(x, x)
+            call()
 
-
-class UnboxedPrimitive(_EachKind):
-    def time_1000_sin(self, operand):
-        sin, x = fnp.sin, OPERANDS[operand]
+    def time_100_boxed(self, name):
+        call = prepared(name, "boxed")
         for _ in CALLS:
-            sin(x)
+            call()
 
-    def time_1000_multiply(self, operand):
-        multiply, x = fnp.multiply, OPERANDS[operand]
+    def time_100_backward(self, name):
+        call = prepared(name, "backward")
         for _ in CALLS:
-            multiply(x, x)
+            call()
 
+    def time_second_order(self, name):
+        prepared(name, "second_order")()
 
-class BoxedPrimitive(_EachKind):
-    def time_1000_sin(self, operand):
-        sin, b = fnp.sin, BOXES[operand]
-        for _ in CALLS:
-            sin(b)
-
-    def time_1000_multiply(self, operand):
-        multiply, b = fnp.multiply, BOXES[operand]
-        for _ in CALLS:
-            multiply(b, b)
-
-    def time_1000_multiply_by_plain(self, operand):
-        multiply, b, x = fnp.multiply, BOXES[operand], OPERANDS[operand]
-        for _ in CALLS:
-            multiply(b, x)
-
-
-class BoxedOperator(_EachKind):
-    def time_1000_multiply(self, operand):
-        b = BOXES[operand]
-        for _ in CALLS:
-            b * b
-
-    def time_1000_multiply_by_constant(self, operand):
-        b = BOXES[operand]
-        for _ in CALLS:
-            2.0 * b
-
-    def time_1000_negative(self, operand):
-        b = BOXES[operand]
-        for _ in CALLS:
-            _ = -b
-
-    def time_1000_comparison(self, operand):
-        b = BOXES[operand]
-        for _ in CALLS:
-            _ = b > 0.5
+    time_100_raw.params = names("raw")
+    time_100_unboxed.params = names("unboxed")
+    time_100_boxed.params = names("boxed")
+    time_100_backward.params = names("backward")
+    time_second_order.params = names("second_order")
+    param_names = ["case"]
