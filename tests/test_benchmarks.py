@@ -23,6 +23,7 @@ import warnings
 sys.modules["asv"] = sys.modules["asv_runner"] = None  # whose import is then an error
 sys.path.insert(0, {str(BENCHMARKS)!r})
 warnings.simplefilter("error")
+warnings.filterwarnings("ignore", ".?(msort|trapz).? is deprecated", DeprecationWarning)  # NumPy 1's alone
 from fastgrad import numpy as np
 from fastgrad._rules import registered
 from fastgrad.tracer import Box, Node, Primitive, trace

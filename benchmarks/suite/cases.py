@@ -178,7 +178,7 @@ REDUCTIONS = [
     case("numpy.sum", a, label="by rows", axis=1),
     case("numpy.quantile", x, 0.3),
     case("numpy.percentile", x, 30),
-    case("numpy.trapezoid", x),
+    *each(np_, "trapezoid trapz", x),
     case("numpy.bincount", ORDER % 4, x),
     *each(np_, "cov corrcoef", a),
 ]
@@ -186,7 +186,7 @@ REDUCTIONS = [
 SHAPES = [
     *each(np_, "array asarray asanyarray ascontiguousarray asfortranarray copy ravel squeeze", x),
     *each(np_, "atleast_1d atleast_2d atleast_3d flip flipud diag diagflat make_diagonal broadcast_arrays", x),
-    *each(np_, "diagonal fliplr matrix_transpose permute_dims rot90 trace tril triu", a),
+    *each(np_, "diagonal fliplr matrix_transpose rot90 trace transpose tril triu", a),
     case("numpy.array", [[scalar, 1.0], [scalar, 2.0]], label="of scalars"),
     case("numpy.full", 10, scalar),
     case("numpy.full_like", VECTOR, scalar),
@@ -218,7 +218,7 @@ JOINING_AND_TAKING = [
     case("numpy.take", x, ORDER),
     case("numpy.take_along_axis", x, ORDER, 0),
     case("numpy.choose", numpy.arange(10) % 2, [x, x]),
-    case("numpy.sort", shuffled),
+    *each(np_, "sort msort", shuffled),
     case("numpy.partition", shuffled, 4),
     case("numpy.getitem", x, 3, label="at an integer"),
     case("numpy.getitem", x, slice(2, 5), label="at a slice"),
@@ -357,5 +357,5 @@ CASES = {
         *CONTAINERS,
         *PARTS_OF_RULES,
     ]
-    if row.function is not None
+    if row.function is not None  # not every NumPy and SciPy has all of these
 }
