@@ -213,13 +213,13 @@ LINSPACE_STEP = [
 ]
 
 SINGLE = [
-    ("stack", STACK, ("concatenate_args",)),
+    ("stack", STACK, ("stack_args",)),
     ("vstack", ROWWISE, ("concatenate_args",)),
     ("hstack", ROWWISE, ("concatenate_args",)),
     ("column_stack", COLUMN_STACK, ("concatenate_args",)),
     ("concatenate", CONCATENATE, ("concatenate_args",)),
     ("append", APPEND, ("concatenate_args",)),
-    ("array", ARRAY, ("array_from_args", "_array_from_scalar_or_array")),
+    ("array", ARRAY, ("array_from_args", "array_from_scalars", "_array_from_scalar_or_array")),
     ("select", SELECT, ("where",)),
 ]
 

@@ -188,6 +188,7 @@ SHAPES = [
     *each(np_, "atleast_1d atleast_2d atleast_3d flip flipud diag diagflat make_diagonal broadcast_arrays", x),
     *each(np_, "diagonal fliplr matrix_transpose rot90 trace transpose tril triu", a),
     case("numpy.array", [[scalar, 1.0], [scalar, 2.0]], label="of scalars"),
+    case("numpy.array", [x, VECTOR], label="of vectors"),
     case("numpy.full", 10, scalar),
     case("numpy.full_like", VECTOR, scalar),
     case("numpy.reshape", x, (2, 5)),

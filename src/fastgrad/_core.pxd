@@ -40,6 +40,8 @@ cdef class Rule:
     cdef object formula
     # The routine in C that does on plain values what `fun` does (see apply_plain); 0 for none.
     cdef int plain
+    # The derivative where the argument is real, of a function that has another one where it is complex.
+    cdef readonly object real_deriv
     # Of power alone: the derivatives for an exponent that is the number 2, or any other number.
     cdef readonly tuple for_numbers
     cdef object square_formula

@@ -106,10 +106,14 @@ cdef enum:
     PLAIN_MEAN
     PLAIN_DOT_LEFT   # the first factor of a product of vectors and matrices
     PLAIN_DOT_RIGHT
+    PLAIN_SHARE_LEFT  # the first argument of a maximum or minimum of two
+    PLAIN_SHARE_RIGHT
+    PLAIN_EXTREME     # the largest or smallest element of the one argument
 
 # The same, for the Python modules that make rules.
 plain_routines = {None: PLAIN_NONE, "sum": PLAIN_SUM, "mean": PLAIN_MEAN, "dot left": PLAIN_DOT_LEFT,
-                  "dot right": PLAIN_DOT_RIGHT}
+                  "dot right": PLAIN_DOT_RIGHT, "share left": PLAIN_SHARE_LEFT, "share right": PLAIN_SHARE_RIGHT,
+                  "extreme": PLAIN_EXTREME}
 
 cdef enum:
     LANE_NONE
@@ -133,6 +137,7 @@ include "_core_lane.pxi"
 include "_core_formulas.pxi"
 include "_core_reductions.pxi"
 include "_core_shortcuts.pxi"
+include "_core_assembling.pxi"
 include "_core_primitives.pxi"
 include "_core_indexing.pxi"
 include "_core_nodes.pxi"

@@ -127,6 +127,10 @@ cdef object find_formula(Rule rule):
         rule.formula = Formula([(p_divide if rule.kind == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
     elif rule.kind != RULE_DERIV:
         rule.formula = False
+        if rule.real_deriv is not None:
+            rule.formula = formula_of(rule.real_deriv, 1, p_multiply) or False
+        if rule.formula is not False:
+            (<Formula>rule.formula).runs[PLACE_COMPLEX] = False
     elif rule.for_numbers is not None:
         square, other = rule.for_numbers
         rule.square_formula = formula_of(square, 2, p_multiply)
@@ -192,13 +196,75 @@ cdef object dot_back(object g, ArrayVSpace space, object other, bint left):
     return matrix_product(g, other) if n == 1 else matrix_product(cnp.PyArray_Transpose(other, NULL), g)
 
 
-cdef object apply_plain(int routine, object g, object x, object y):
+cdef bint read_operand(object x, object like, double **data, Py_ssize_t *step, double *number):
+    # A number, or a plain float64 array of the shape of `like`: where its elements are, how far apart in elements.
+    step[0] = 0
+    data[0] = number
+    if as_double(x, number):
+        return True
+    if loop_place(x) != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(x, like):
+        return False
+    data[0], step[0] = <double *>cnp.PyArray_DATA(x), 1
+    return True
+
+
+cdef object share_back(object g, object ans, object one, object other):
+    """What `one` of the two arguments of a maximum or minimum gets of g: all, half where they tie, or nothing."""
+    cdef double *data[4]
+    cdef Py_ssize_t steps[4]
+    cdef double numbers[4]
+    cdef double share
+    cdef Py_ssize_t i, n
+    if is_box(g) or loop_place(ans) != PLACE_DOUBLE:
+        return None
+    for i, operand in enumerate((g, ans, one, other)):
+        if not read_operand(operand, ans, &data[i], &steps[i], &numbers[i]):
+            return None
+    n = cnp.PyArray_SIZE(ans)
+    result = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(ans), cnp.PyArray_DIMS(ans), cnp.NPY_DOUBLE, 0)
+    for i in range(n):
+        share = 0.0
+        if data[2][i * steps[2]] == data[1][i]:
+            share = data[0][i * steps[0]]
+            if data[3][i * steps[3]] == data[1][i]:
+                share *= 0.5
+        (<double *>cnp.PyArray_DATA(result))[i] = share
+    return result
+
+
+cdef object extreme_back(object g, object ans, object x):
+    """The cotangent of an array whose largest or smallest element was taken: shared by those that tie."""
+    cdef double value, extreme
+    cdef double *data
+    cdef double *result
+    cdef Py_ssize_t i, n, ties = 0
+    if loop_place(x) != PLACE_DOUBLE or not as_double(g, &value) or not as_double(ans, &extreme) or extreme != extreme:
+        return None
+    n = cnp.PyArray_SIZE(x)
+    data = <double *>cnp.PyArray_DATA(x)
+    for i in range(n):
+        ties += data[i] == extreme
+    cotangent = cnp.PyArray_ZEROS(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_DOUBLE, 0)
+    result = <double *>cnp.PyArray_DATA(cotangent)
+    for i in range(n):
+        if data[i] == extreme:
+            result[i] = value / ties
+    return cotangent
+
+
+cdef object apply_plain(int routine, object g, object ans, object x, object y):
     """A rule done in C; None where it does not do: the values are not plain."""
     if routine == PLAIN_SUM or routine == PLAIN_MEAN:
         return spread(g, x, routine == PLAIN_MEAN) if type(x) is ArrayVSpace else None
     if routine == PLAIN_DOT_LEFT:
         return dot_back(g, x, y, True) if isinstance(x, ArrayVSpace) else None
-    return dot_back(g, y, x, False) if isinstance(y, ArrayVSpace) else None
+    if routine == PLAIN_DOT_RIGHT:
+        return dot_back(g, y, x, False) if isinstance(y, ArrayVSpace) else None
+    if routine == PLAIN_EXTREME:
+        return extreme_back(g, ans, x) if y is None else None
+    if routine == PLAIN_SHARE_LEFT:
+        return share_back(g, ans, x, y)
+    return share_back(g, ans, y, x)
 
 
 cdef inline object apply_small(Rule rule, object g, bint own, object ans, object x, object y, Py_ssize_t n):
@@ -219,7 +285,7 @@ cdef inline object apply_small(Rule rule, object g, bint own, object ans, object
     if rule.spaces & 4 and not isinstance(y, VSpace):
         y = vspace(y)
     if rule.plain:
-        cotangent = apply_plain(rule.plain, g, x, y)
+        cotangent = apply_plain(rule.plain, g, ans, x, y)
         if cotangent is not None:
             return cotangent
     if rule.kind == RULE_KEPT:

@@ -4,7 +4,8 @@ cdef class Rule:
     """One argument's rule: made by `fastgrad.core`, read by the nodes."""
 
     def __init__(self, int kind, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0,
-                 tuple for_numbers=None, int plain=0):
+                 tuple for_numbers=None, int plain=0, real_deriv=None):
+        self.real_deriv = real_deriv
         self.plain = plain
         self.kind = kind
         self.fun = fun
@@ -345,18 +346,6 @@ cdef class Primitive:
         return box_answer(ans, level, record, self)
 
 
-def holds_box(x):
-    """Say whether there is a box in ``x``, a list or tuple, or in lists and tuples in it."""
-    Py_EnterRecursiveCall(" while looking for traced values in nested lists")
-    try:
-        for item in x:
-            if is_box(item) or (type(item) in (list, tuple) and holds_box(item)):
-                return True
-        return False
-    finally:
-        Py_LeaveRecursiveCall()
-
-
 def peel_argument(x):
     """Unbox a value, or those directly in a list or tuple."""
     if type(x) in (list, tuple):
@@ -369,15 +358,6 @@ cdef inline bint is_simple(object x):
     cdef PyTypeObject *t = Py_TYPE(x)
     return (t is &PyArray_Type or t is &PyFloat_Type or t is &PyDoubleArrType_Type or t is &PyLong_Type
             or t is &PyComplex_Type or t is &PyFloatArrType_Type or t is &PyCDoubleArrType_Type)
-
-
-cdef inline bint is_traced_sequence(object x):
-    # A traced list or tuple, or one with traced values in it.
-    if Py_TYPE(x) is <PyTypeObject *>ArrayBox:
-        return False
-    if type(x) in (list, tuple):
-        return holds_box(x)
-    return is_box(x) and isinstance(peel(x), (list, tuple))
 
 
 cdef inline bint is_sequence(PyObject *x):

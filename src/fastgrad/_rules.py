@@ -68,6 +68,8 @@ def _rule(kind, argnum, fun, plain=None):
         return Rule(rule_kinds["kept"], None, _KEPT[fun], 0)
     keeps, spaces = _needs(fun, 0 if kind == "deriv" else 1)
     n_args = fun.__code__.co_argcount - 1 if kind == "deriv" else 0
+    if callable(plain):
+        return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, real_deriv=plain)
     return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, for_numbers, plain_routines[plain])
 
 
@@ -122,9 +124,9 @@ def def_direct(fun, vjps=None, jvps=None, broadcasts=False, plain=()):
         the zero; "same", in `jvps`, is ``fun`` itself called on the tangent, right where it is linear in the argument.
     broadcasts : bool
         Whether the answer is the broadcast of the arguments; the rules need not then sum or broadcast themselves.
-    plain : sequence of str or None
-        Routines in C that do on plain values what ``vjps`` do, for calls without keywords: see `apply_plain` in
-        `_core_nodes.pxi`.
+    plain : sequence of str, callable or None
+        Names of routines in C that do on plain values what ``vjps`` do, for calls without keywords: see `apply_plain`
+        in `_core_nodes.pxi`. A callable is the derivative where the one argument is real, as for `def_elementwise`.
     """
     _set(
         fun,

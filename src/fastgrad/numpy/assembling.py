@@ -6,7 +6,11 @@ terms of primitives that take the arrays one by one: `array_from_args` and `conc
 
 import numpy as _np
 
+from fastgrad._core import array_of as _array_of
 from fastgrad._core import bind_traced_array, holds_box
+from fastgrad._core import scalars_in as _scalars_in
+from fastgrad._core import traced_items as _traced_items
+from fastgrad._core import traced_sequence as _traced_sequence
 from fastgrad.numpy.wrapping import primitives as p
 from fastgrad.tracer import getval, isbox, notrace_primitive, primitive
 
@@ -31,6 +35,12 @@ def _array_from_scalar_or_array(array_args, array_kwargs, scarray):
     return _np.array(scarray, *array_args, **array_kwargs)
 
 
+@primitive
+def array_from_scalars(shape, *args):
+    """Give the array of this shape with these numbers in it."""
+    return _array_of(shape, args)
+
+
 def array(A, *args, **kwargs):
     """Create an array as ``numpy.array`` does; traced values may stand anywhere in nested lists and tuples.
 
@@ -41,23 +51,23 @@ def array(A, *args, **kwargs):
     *args, **kwargs
         As for ``numpy.array``.
     """
-    if _is_traced_sequence(A):
-        return array_from_args(args, kwargs, *[traced_array(item) for item in A])
+    if type(A) in (list, tuple):
+        if not args and not kwargs:
+            found = _scalars_in(A)
+            if found is not None:
+                return array_from_scalars(found[0], *found[1])
+        if not holds_box(A):
+            return _np.array(A, *args, **kwargs)
+    if _traced_sequence(A):
+        return array_from_args(args, kwargs, *_traced_items(A))
     if isbox(A):
         return _array_from_scalar_or_array(args, kwargs, A)
     return _np.array(A, *args, **kwargs)
 
 
-def _is_traced_sequence(x):
-    """Say whether ``x`` is a traced list or tuple, or one with traced values in it."""
-    if type(x) in (list, tuple):
-        return holds_box(x)
-    return isbox(x) and isinstance(getval(x), list | tuple)
-
-
 def traced_array(x):
     """Make an array of a traced list or tuple, or one with traced values in it; give anything else back as it is."""
-    return array(x) if _is_traced_sequence(x) else x
+    return array(x) if _traced_sequence(x) else x
 
 
 bind_traced_array(traced_array)
@@ -79,10 +89,6 @@ def concatenate_args(axis, *args):
     return _np.concatenate(args, axis)
 
 
-def _arrays(sequence):
-    return [traced_array(x) for x in sequence]
-
-
 def concatenate(arr_list, axis=0, **kwargs):
     """Join arrays along an axis they have, as ``numpy.concatenate`` does.
 
@@ -95,7 +101,9 @@ def concatenate(arr_list, axis=0, **kwargs):
     **kwargs
         ``dtype`` and ``casting`` as for ``numpy.concatenate``.
     """
-    arrays = _arrays(arr_list)
+    if type(arr_list) in (list, tuple) and not holds_box(arr_list):
+        return _np.concatenate(arr_list, axis, **kwargs)
+    arrays = _traced_items(arr_list)
     if axis is None:
         arrays, axis = [p.ravel(a) for a in arrays], 0
     dtype = kwargs.pop("dtype", None)
@@ -108,35 +116,48 @@ def concatenate(arr_list, axis=0, **kwargs):
 concat = concatenate
 
 
+@primitive
+def stack_args(axis, *args):
+    """Stack ``args`` along a new axis."""
+    if axis == 0 and all(type(a) is _np.ndarray for a in args):
+        return _np.concatenate([a[None] for a in args])
+    return _np.stack(args, axis)
+
+
 def stack(arrays, axis=0, **kwargs):
     """Join arrays of one shape along a new axis, as ``numpy.stack`` does."""
-    arrays = _arrays(arrays)
+    if type(arrays) in (list, tuple) and not holds_box(arrays):
+        return _np.stack(arrays, axis, **kwargs)
+    arrays = _traced_items(arrays)
     if not arrays:
         raise ValueError("need at least one array to stack")
-    if len({p.shape(a) for a in arrays}) != 1:
+    if kwargs:
+        return concatenate([p.expand_dims(a, axis) for a in arrays], axis, **kwargs)
+    shape = p.shape(arrays[0])
+    if any(p.shape(a) != shape for a in arrays):
         raise ValueError("all input arrays must have the same shape")
-    return concatenate([p.expand_dims(a, axis) for a in arrays], axis, **kwargs)
+    return stack_args(axis, *arrays)
 
 
 def vstack(tup, **kwargs):
     """Stack arrays as rows, as ``numpy.vstack`` does."""
-    return concatenate([p.atleast_2d(a) for a in _arrays(tup)], 0, **kwargs)
+    return concatenate([p.atleast_2d(a) for a in _traced_items(tup)], 0, **kwargs)
 
 
 def hstack(tup, **kwargs):
     """Stack arrays side by side, as ``numpy.hstack`` does."""
-    arrays = [p.atleast_1d(a) for a in _arrays(tup)]
+    arrays = [p.atleast_1d(a) for a in _traced_items(tup)]
     return concatenate(arrays, 0 if arrays and p.ndim(arrays[0]) == 1 else 1, **kwargs)
 
 
 def dstack(tup):
     """Stack arrays along the third axis, as ``numpy.dstack`` does."""
-    return concatenate([p.atleast_3d(a) for a in _arrays(tup)], 2)
+    return concatenate([p.atleast_3d(a) for a in _traced_items(tup)], 2)
 
 
 def column_stack(tup):
     """Stack arrays as columns, as ``numpy.column_stack`` does."""
-    arrays = (p.atleast_1d(a) for a in _arrays(tup))
+    arrays = (p.atleast_1d(a) for a in _traced_items(tup))
     return concatenate([p.reshape(a, (-1, 1)) if p.ndim(a) < 2 else a for a in arrays], 1)
 
 
@@ -202,6 +223,8 @@ def where(condition, *args, **kwargs):
     """
     if not (args or kwargs):
         return p.nonzero(condition)
+    if len(args) == 2 and not kwargs and type(condition) is _np.ndarray:
+        return _original_where(condition, *_traced_items(args))
     x, y = _branches(*args, **kwargs)
     chosen = _original_where(condition, traced_array(x), traced_array(y))
     arrays = any(isbox(v) or isinstance(v, _np.ndarray | _np.generic) for v in (condition, x, y))
@@ -306,18 +329,18 @@ class vectorize(_np.vectorize):
     def __call__(self, *args, **kwargs):
         result = super().__call__(*args, **kwargs)
         if isinstance(result, tuple):
-            return tuple(_traced_items(item) for item in result)
-        return _traced_items(result)
+            return tuple(_traced_result(item) for item in result)
+        return _traced_result(result)
 
 
-def _traced_items(result):
+def _traced_result(result):
     return wrap_if_boxes_inside(result) if isinstance(result, _np.ndarray) else result
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """Apply a function to vectors along an axis, as ``numpy.apply_along_axis`` does."""
-    if not (isbox(arr) or _is_traced_sequence(arr)):
-        return _traced_items(_np.apply_along_axis(func1d, axis, arr, *args, **kwargs))
+    if not (isbox(arr) or _traced_sequence(arr)):
+        return _traced_result(_np.apply_along_axis(func1d, axis, arr, *args, **kwargs))
     moved = p.moveaxis(traced_array(arr), axis, -1)
     shape = p.shape(moved)[:-1]
     axis = axis % (len(shape) + 1)
@@ -329,7 +352,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 def fromfunction(function, shape, **kwargs):
     """Make an array of a function of its coordinates, as ``numpy.fromfunction`` does."""
-    return _traced_items(_np.fromfunction(function, shape, **kwargs))
+    return _traced_result(_np.fromfunction(function, shape, **kwargs))
 
 
 __all__ = [
@@ -337,6 +360,7 @@ __all__ = [
     "apply_along_axis",
     "array",
     "array_from_args",
+    "array_from_scalars",
     "astype",
     "block",
     "c_",
@@ -354,6 +378,7 @@ __all__ = [
     "row_stack",
     "select",
     "stack",
+    "stack_args",
     "vectorize",
     "vstack",
     "where",

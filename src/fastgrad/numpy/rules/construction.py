@@ -19,6 +19,19 @@ def _from_args_jvp(argnums, gs, _ans, args, kwargs):
 
 
 def_whole(anp.array_from_args, _from_args_vjp, _from_args_jvp)
+
+
+def _from_scalars_vjp(argnums, g, _ans, _args, kwargs):
+    flat = anp.ravel(g)
+    return [flat[i - 1] for i in argnums]
+
+
+def _from_scalars_jvp(argnums, gs, _ans, args, kwargs):
+    given = dict(zip(argnums, gs, strict=True))
+    return anp.array_from_scalars(args[0], *[given.get(i, 0.0) for i in range(1, len(args))])
+
+
+def_whole(anp.array_from_scalars, _from_scalars_vjp, _from_scalars_jvp)
 def_direct(
     anp._array_from_scalar_or_array,
     vjps=(None, None, lambda g, _ans, _args, _kwargs, vs_x: fit_dtype(anp.reshape(g, vs_x.shape), vs_x)),

@@ -1,6 +1,6 @@
 """Joining arrays and splitting them: each is the other's transpose."""
 
-import numpy as onp
+from itertools import accumulate
 
 from fastgrad._core import VSpace
 from fastgrad._rules import def_direct, def_whole
@@ -11,9 +11,9 @@ from fastgrad.numpy.broadcasting import all_tangents, fit_dtype
 def _concatenate_vjp(argnums, g, _ans, vs_args, kwargs):
     axis = vs_args[0]
     shapes = [x.shape if isinstance(x, VSpace) else anp.shape(x) for x in vs_args[1:]]
-    ends = onp.cumsum([shape[axis] for shape in shapes])
     before = (slice(None),) * (axis % len(shapes[0]))
-    return [fit_dtype(g[(*before, slice(ends[i - 1] - shapes[i - 1][axis], ends[i - 1]))], vs_args[i]) for i in argnums]
+    ends = [0, *accumulate([shape[axis] for shape in shapes])]
+    return [fit_dtype(g[(*before, slice(ends[i - 1], ends[i]))], vs_args[i]) for i in argnums]
 
 
 def _concatenate_jvp(argnums, gs, _ans, args, kwargs):
@@ -21,6 +21,18 @@ def _concatenate_jvp(argnums, gs, _ans, args, kwargs):
 
 
 def_whole(anp.concatenate_args, _concatenate_vjp, _concatenate_jvp)
+
+
+def _stack_vjp(argnums, g, _ans, vs_args, kwargs):
+    before = (slice(None),) * (vs_args[0] % anp.ndim(g))
+    return [fit_dtype(g[(*before, i - 1)], vs_args[i]) for i in argnums]
+
+
+def _stack_jvp(argnums, gs, _ans, args, kwargs):
+    return anp.stack_args(args[0], *all_tangents(argnums, gs, args, 1))
+
+
+def_whole(anp.stack_args, _stack_vjp, _stack_jvp)
 
 
 def _split_back(axis_of):

@@ -78,7 +78,7 @@ def _spread(g, space, axis, mask=None):
     return repeat_reduced(g, space, axis)
 
 
-def _def_partials(fun, partials):
+def _def_partials(fun, partials, plain=None):
     """Give both modes of a reduction.
 
     Parameters
@@ -88,6 +88,8 @@ def _def_partials(fun, partials):
     partials : callable
         ``partials(ans, a, *args, **kwargs)``, the derivatives of each result with respect to what it is made of, in the
         shape of ``a``; ``ans`` is given with the reduced axes kept. The keyword ``out`` never reaches it.
+    plain : str, optional
+        The routine in C for calls with the array alone; see `def_direct`.
     """
     out_at = list(inspect.signature(fun.fun).parameters).index("out") - 1
 
@@ -107,7 +109,7 @@ def _def_partials(fun, partials):
             tangent = anp.reshape(tangent, anp.shape(ans))
         return like(tangent, ans)
 
-    def_direct(fun, vjps=(vjp,), jvps=(jvp,))
+    def_direct(fun, vjps=(vjp,), jvps=(jvp,), plain=(plain,))
 
 
 def _skipping_nan(partials):
@@ -314,7 +316,7 @@ def _ptp_partials(ans, a, axis=None, out=None, keepdims=False):
 
 
 for _name in ("max", "min", "amax", "amin"):
-    _def_partials(getattr(anp, _name), _extreme_partials)
+    _def_partials(getattr(anp, _name), _extreme_partials, plain="extreme")
 for _name in ("nanmax", "nanmin"):
     _def_partials(getattr(anp, _name), _skipping_nan(_extreme_partials))
 _def_partials(anp.ptp, _ptp_partials)

@@ -1,0 +1,95 @@
+# What goes into arrays that are built of traced values: looking through nested lists, and filling arrays with scalars.
+
+def holds_box(x):
+    """Say whether there is a box in ``x``, a list or tuple, or in lists and tuples in it."""
+    Py_EnterRecursiveCall(" while looking for traced values in nested lists")
+    try:
+        for item in x:
+            if is_box(item) or (type(item) in (list, tuple) and holds_box(item)):
+                return True
+        return False
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef inline bint is_traced_sequence(object x):
+    # A traced list or tuple, or one with traced values in it.
+    cdef PyTypeObject *t = Py_TYPE(x)
+    if t is <PyTypeObject *>ArrayBox or t is &PyArray_Type or t is &PyDoubleArrType_Type or t is &PyFloat_Type:
+        return False
+    if t is &PyList_Type or t is &PyTuple_Type:
+        return holds_box(x)
+    return is_box(x) and isinstance(peel(x), (list, tuple))
+
+
+def traced_sequence(x):
+    """Say whether ``x`` is a traced list or tuple, or one with traced values in it."""
+    return is_traced_sequence(x)
+
+
+def traced_items(sequence):
+    """Give the items of a sequence as a list, traced lists and tuples among them as arrays."""
+    return [traced_array(x) if is_traced_sequence(x) else x for x in sequence]
+
+
+cdef bint is_real_scalar(object x):
+    # A float64, boxed or not, or a number that becomes one in an array.
+    cdef double value
+    x = peel(x)
+    return as_double(x, &value) and Py_TYPE(x) is not &PyArray_Type
+
+
+cdef int collect_scalars(object x, list shape, Py_ssize_t depth, list flat) except -1:
+    # The scalars in nested lists, in order; 0 where the lists are of unequal lengths or hold anything else.
+    cdef PyTypeObject *t = Py_TYPE(x)
+    if t is not &PyList_Type and t is not &PyTuple_Type:
+        if depth != len(shape) or not is_real_scalar(x):
+            return 0
+        flat.append(x)
+        return 1
+    if depth == 16 or (flat and depth == len(shape)):
+        return 0
+    if depth == len(shape):
+        shape.append(len(x))
+    if len(x) != shape[depth]:
+        return 0
+    for item in x:
+        if not collect_scalars(item, shape, depth + 1, flat):
+            return 0
+    return 1
+
+
+def scalars_in(x):
+    """Find the scalars of an array of real numbers that is given as nested lists with traced ones among them.
+
+    Returns
+    -------
+    tuple of (tuple of int, list) or None
+        The array's shape, and the scalars in order; None where ``x`` is anything else.
+    """
+    cdef list shape = [], flat = []
+    if not collect_scalars(x, shape, 0, flat):
+        return None
+    for item in flat:
+        if is_box(item):
+            return tuple(shape), flat
+    return None
+
+
+def array_of(tuple shape, tuple values):
+    """Give the array of this shape with these numbers in it."""
+    cdef cnp.npy_intp dims[16]
+    cdef Py_ssize_t i
+    cdef double *data
+    if len(shape) > 16:
+        return np.array(values).reshape(shape)
+    for i in range(len(shape)):
+        dims[i] = shape[i]
+    array = cnp.PyArray_EMPTY(len(shape), dims, cnp.NPY_DOUBLE, 0)
+    data = <double *>cnp.PyArray_DATA(array)
+    if cnp.PyArray_SIZE(array) != len(values):
+        raise ValueError(f"{len(values)} numbers do not make an array of shape {shape}")
+    for i in range(len(values)):
+        if not as_double(values[i], &data[i]):
+            return np.array(values).reshape(shape)
+    return array
