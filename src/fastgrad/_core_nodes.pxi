@@ -500,27 +500,29 @@ cdef object zeros_of(object value):
     return value.zeros() if isinstance(value, VSpace) else vspace(value).zeros()
 
 
-cdef bint holds_no_cycle(object x):
+cdef frozenset plain_types = frozenset([
+    bool, str, complex, slice, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
+
+
+cdef inline bint holds_no_cycle(object x):
     """Can x not hold, directly or not, anything that holds a node? Only then may a node that holds x go untracked."""
     cdef PyTypeObject *t = Py_TYPE(x)
-    if t is &PyArray_Type:
-        return cnp.PyArray_TYPE(x) != cnp.NPY_OBJECT
     if x is None or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
         return True
-    if is_box(x) or t is <PyTypeObject *>VJPNode:
+    if t is &PyArray_Type:
+        return cnp.PyArray_TYPE(x) != cnp.NPY_OBJECT
+    if t is <PyTypeObject *>VJPNode or t is <PyTypeObject *>ArrayBox:
         return not PyObject_GC_IsTracked(x)
-    if t is &PyTuple_Type:
-        for item in x:
+    return holds_no_cycle_inside(x)
+
+
+cdef bint holds_no_cycle_inside(object x):
+    if type(x) is tuple or (type(x) is dict and len(x)):
+        for item in (x if type(x) is tuple else x.values()):
             if not holds_no_cycle(item):
                 return False
         return True
-    if t is &PyDict_Type:
-        return not x or holds_no_cycle(tuple(x.values()))
-    return type(x) in plain_types
-
-
-cdef frozenset plain_types = frozenset([
-    bool, str, complex, slice, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
+    return type(x) is dict or type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in plain_types
 
 
 cdef inline void untrack(VJPNode node):
