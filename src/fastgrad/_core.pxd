@@ -79,7 +79,7 @@ cdef class Primitive:
     cdef int n_inputs
     # Where the parameter `out` stands; -1 nowhere, -2 not looked for yet.
     cdef Py_ssize_t out_place
-    # Which of the four operations on two scalars this is, done in C; which reduction, likewise.
+    # Which of the operations on scalars this is, done in C; which reduction, likewise.
     cdef int lane
     cdef int reduction
     # Another way for calls on arrays (see _core_shortcuts.pxi), or None.

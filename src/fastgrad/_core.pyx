@@ -108,12 +108,13 @@ cdef enum:
     PLAIN_DOT_RIGHT
     PLAIN_SHARE_LEFT  # the first argument of a maximum or minimum of two
     PLAIN_SHARE_RIGHT
+    PLAIN_RESHAPE     # the same elements in another shape
     PLAIN_EXTREME     # the largest or smallest element of the one argument
 
 # The same, for the Python modules that make rules.
 plain_routines = {None: PLAIN_NONE, "sum": PLAIN_SUM, "mean": PLAIN_MEAN, "dot left": PLAIN_DOT_LEFT,
                   "dot right": PLAIN_DOT_RIGHT, "share left": PLAIN_SHARE_LEFT, "share right": PLAIN_SHARE_RIGHT,
-                  "extreme": PLAIN_EXTREME}
+                  "extreme": PLAIN_EXTREME, "reshape": PLAIN_RESHAPE}
 
 cdef enum:
     LANE_NONE
@@ -121,6 +122,11 @@ cdef enum:
     LANE_SUBTRACT
     LANE_MULTIPLY
     LANE_DIVIDE
+    LANE_NEGATIVE
+    # Not of scalars, but done here too.
+    LANE_INDEX
+    LANE_DOT
+    LANE_MATMUL
 
 cdef enum:
     # Which reductions are done by _core_reductions.pxi.

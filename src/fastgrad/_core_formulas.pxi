@@ -76,7 +76,7 @@ cdef class Formula:
     """
 
     # The steps, with the loops for each place of Primitive.loops; runs: whether all of these are there. lanes: which of
-    # the four operations on scalars a step is, done without a loop. Bit i of inputs: g, ans, x, y.
+    # the operations on scalars a step is, done without a loop. Bit i of inputs: g, ans, x, y.
     cdef fastgrad_step steps[3][MAX_STEPS]
     cdef bint runs[3]
     cdef bint runs_scalars
@@ -145,7 +145,7 @@ cdef class Formula:
         for i in range(self.n_steps):
             step = &self.steps[0][i]
             if self.lanes[i]:
-                if not scalar_op(self.lanes[i], scalars[step.x], scalars[step.y], &scalars[step.out]):
+                if not scalar_op(self.lanes[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
                     return None
                 continue
             data[0] = <char *>&scalars[step.x]
@@ -185,9 +185,10 @@ cdef class Formula:
                 put_scalar(&cells[i][0], scalars[i], place)
         for i in range(self.n_steps):
             step = &self.steps[place][i]
-            if self.lanes[i] and not strides[step.x] and not strides[step.y] and step.out != RESULT:
+            if (self.lanes[i] and not strides[step.x] and (step.y < 0 or not strides[step.y])
+                    and step.out != RESULT):
                 # Once for all: a loop that sees a number as exponent may go a faster way.
-                if not scalar_op(self.lanes[i], scalars[step.x], scalars[step.y], &scalars[step.out]):
+                if not scalar_op(self.lanes[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
                     return None
                 data[step.out], strides[step.out] = <char *>&cells[step.out], 0
                 put_scalar(&cells[step.out][0], scalars[step.out], place)

@@ -252,6 +252,19 @@ cdef object extreme_back(object g, object ans, object x):
     return cotangent
 
 
+cdef object reshape_back(object g, ArrayVSpace space):
+    """A cotangent in the shape of a space, its elements in C order."""
+    cdef cnp.npy_intp shape[64]
+    cdef cnp.PyArray_Dims dims
+    cdef int i
+    if Py_TYPE(g) is not &PyArray_Type or cnp.PyArray_TYPE(g) != (<cnp.dtype>space.dtype).num:
+        return None
+    dims.ptr, dims.len = shape, len(space.shape)
+    for i in range(dims.len):
+        shape[i] = space.shape[i]
+    return cnp.PyArray_Newshape(g, &dims, cnp.NPY_CORDER)
+
+
 cdef object apply_plain(int routine, object g, object ans, object x, object y):
     """A rule done in C; None where it does not do: the values are not plain."""
     if routine == PLAIN_SUM or routine == PLAIN_MEAN:
@@ -260,6 +273,8 @@ cdef object apply_plain(int routine, object g, object ans, object x, object y):
         return dot_back(g, x, y, True) if isinstance(x, ArrayVSpace) else None
     if routine == PLAIN_DOT_RIGHT:
         return dot_back(g, y, x, False) if isinstance(y, ArrayVSpace) else None
+    if routine == PLAIN_RESHAPE:
+        return reshape_back(g, x) if isinstance(x, ArrayVSpace) and type(y) is not str else None
     if routine == PLAIN_EXTREME:
         return extreme_back(g, ans, x) if y is None else None
     if routine == PLAIN_SHARE_LEFT:

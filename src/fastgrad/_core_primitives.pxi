@@ -214,6 +214,8 @@ cdef class Primitive:
         # May call2 take x as it is? A plain value; for all but ufuncs, also whatever is no list with boxes in it.
         if is_simple(x):
             return True
+        if is_shape(x):
+            return self.vjps is None or not self.vjps.broadcasts
         return not (self.is_ufunc or is_box(x) or (self.array_like and type(x) in (list, tuple)))
 
     cdef object call2(self, object x, object y):
@@ -283,6 +285,8 @@ cdef class Primitive:
         # so in functions of arrays alone, and else if there are numbers with a point in it: shapes and axes have none.
         if self.vjps is not None and self.vjps.broadcasts:
             return np.asarray(x)
+        if is_shape(x):
+            return x
         try:
             array = np.asarray(x)
         except ValueError:  # of lists of unequal lengths
@@ -351,6 +355,17 @@ def peel_argument(x):
     if type(x) in (list, tuple):
         return type(x)(peel_argument(item) for item in x)
     return peel(x)
+
+
+cdef inline bint is_shape(object x):
+    # A tuple of ints: a shape, or axes.
+    cdef Py_ssize_t i
+    if Py_TYPE(x) is not &PyTuple_Type:
+        return False
+    for i in range(PyTuple_GET_SIZE_(x)):
+        if not PyLong_CheckExact(<object>PyTuple_GET_ITEM_(x, i)):
+            return False
+    return True
 
 
 cdef inline bint is_simple(object x):

@@ -170,3 +170,41 @@ cdef object spread(object g, ArrayVSpace space, bint mean):
     for i in range(n):
         data[i] = value
     return answer
+
+
+def spread_over_axes(g, space, axis):
+    """Give the cotangent of an array that was summed over axes.
+
+    Parameters
+    ----------
+    g : ndarray
+        Cotangent of the sum, with or without the summed axes.
+    space : VSpace
+        The space of the array.
+    axis : int, tuple of int or None
+        The axes.
+
+    Returns
+    -------
+    ndarray or None
+        None where these are not plain values, or the axis is no int.
+    """
+    cdef cnp.npy_intp shape[64]
+    cdef cnp.npy_intp kept[64]
+    cdef cnp.PyArray_Dims dims
+    cdef Py_ssize_t n, i, k
+    if (Py_TYPE(g) is not &PyArray_Type or type(space) is not ArrayVSpace or not PyLong_CheckExact(axis)
+            or cnp.PyArray_TYPE(g) != (<cnp.dtype>(<ArrayVSpace>space).dtype).num):
+        return None
+    n, k = len((<ArrayVSpace>space).shape), axis
+    k += n if k < 0 else 0
+    if not 0 <= k < n or n > FASTGRAD_MAX_AXES:
+        return None
+    for i in range(n):
+        shape[i] = (<ArrayVSpace>space).shape[i]
+        kept[i] = 1 if i == k else shape[i]
+    dims.ptr, dims.len = kept, n
+    column = cnp.PyArray_Newshape(g, &dims, cnp.NPY_CORDER)
+    answer = cnp.PyArray_EMPTY(n, shape, cnp.PyArray_TYPE(g), 0)
+    cnp.PyArray_CopyInto(answer, column)
+    return answer

@@ -33,6 +33,8 @@ cdef inline bint scalar_op(int lane, double x, double y, double *r):
         r[0] = x + y
     elif lane == LANE_SUBTRACT:
         r[0] = x - y
+    elif lane == LANE_NEGATIVE:
+        r[0] = -x
     else:
         r[0] = x * y if lane == LANE_MULTIPLY else x / y
         if fabs(r[0]) < DBL_MIN and x != 0 and y != 0:

@@ -47,7 +47,8 @@ ArrayBox.conj = ArrayBox.conjugate = anp.conj
 
 def _reshape(self, *shape, order="C"):
     """The array in another shape, given as one tuple or as numbers."""
-    return anp.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
+    shape = shape[0] if len(shape) == 1 else shape
+    return anp.reshape(self, shape) if order == "C" else anp.reshape(self, shape, order=order)
 
 
 def _transpose(self, *axes):

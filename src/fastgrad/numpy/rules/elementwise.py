@@ -171,8 +171,8 @@ for _fun in (anp.maximum, anp.minimum, anp.fmax, anp.fmin):
 
 _WHERE = (
     None,
-    lambda g, _ans, condition, _x, _y: anp.where(condition, g, 0),
-    lambda g, _ans, condition, _x, _y: anp.where(condition, 0, g),
+    lambda g, _ans, condition, _x, _y: anp._original_where(condition, g, 0),
+    lambda g, _ans, condition, _x, _y: anp._original_where(condition, 0, g),
 )
 def_direct(anp._original_where, vjps=_WHERE, jvps=_WHERE, broadcasts=True)
 

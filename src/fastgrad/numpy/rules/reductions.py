@@ -9,6 +9,7 @@ import math
 
 import numpy as onp
 
+from fastgrad._core import spread_over_axes
 from fastgrad._rules import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import is_complex, keep_reduced, kept_shape, like, normalize_axes
@@ -71,6 +72,9 @@ def _spread(g, space, axis, mask=None):
     """Pull the cotangent of a sum back."""
     if mask is not None:
         return like(anp.where(mask, keep_reduced(g, space.shape, axis), 0), space)
+    plain = spread_over_axes(g, space, axis)
+    if plain is not None:
+        return plain
     if not space.shape:
         return like(g, space)
     if type(g) is not onp.float64 and not space.iscomplex and is_complex(g):

@@ -35,10 +35,10 @@ def _ordered_back(position):
     return rule
 
 
-def_direct(anp.reshape, vjps=(_ordered_back(2),), jvps=("same",))
-def_direct(anp.ravel, vjps=(_ordered_back(1),), jvps=("same",))
-def_direct(anp.expand_dims, vjps=(_reshape_back,), jvps=("same",))
-def_direct(anp.squeeze, vjps=(_reshape_back,), jvps=("same",))
+def_direct(anp.reshape, vjps=(_ordered_back(2),), jvps=("same",), plain=("reshape",))
+def_direct(anp.ravel, vjps=(_ordered_back(1),), jvps=("same",), plain=("reshape",))
+def_direct(anp.expand_dims, vjps=(_reshape_back,), jvps=("same",), plain=("reshape",))
+def_direct(anp.squeeze, vjps=(_reshape_back,), jvps=("same",), plain=("reshape",))
 def_direct(anp.broadcast_to, vjps=(lambda g, _ans, vs_x, *args, **kwargs: fit(g, vs_x),), jvps=("same",))
 
 
