@@ -38,6 +38,7 @@ INTERNAL = {
     "sequence_extend_left": CONTAINER,
     "sequence_extend_right": CONTAINER,
     "_make_dict": CONTAINER,
+    "_assemble": CONTAINER,
     "sparse_add": "adds what indexing pulls back: the second order of indexing goes through it",
     "untake": "the pullback of indexing: the second order of indexing goes through it",
     "permute": "the rules of sort and partition are made of it, to every order",

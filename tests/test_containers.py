@@ -1,16 +1,33 @@
 """Lists, tuples, dicts and nestings of them, as inputs, outputs and intermediate values."""
 
+import copy
+import gc
+import weakref
 from collections import OrderedDict, namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as onp
 import pytest
 
 import fastgrad.numpy as np
 from fastgrad import builtins as traced
-from fastgrad import grad, hessian, jacobian, make_jvp, make_vjp
-from fastgrad.builtins import DictBox, SequenceBox
-from fastgrad.core import VJPNode, vspace
-from fastgrad.tracer import getval, isbox, new_box
+from fastgrad import grad, grad_and_aux, hessian, jacobian, make_jvp, make_vjp, multigrad_dict
+from fastgrad._backward import pull_once
+from fastgrad.builtins import (
+    DictBox,
+    DictVSpace,
+    ListVSpace,
+    SequenceBox,
+    SequenceVSpace,
+    TupleVSpace,
+    container_take,
+)
+from fastgrad.core import SparseObject, VJPNode, VSpace, primitive_vjps, vspace
+from fastgrad.extend import defvjp, primitive
+from fastgrad.misc.flatten import flatten
+from fastgrad.numpy.numpy_vspaces import ArrayVSpace
+from fastgrad.test_util import check_grads
+from fastgrad.tracer import Node, box_type_mappings, getval, isbox, new_box, trace
 
 X = onp.array([1.0, 2.0])
 
@@ -360,3 +377,333 @@ def test_where_takes_keywords_and_gives_plain_values_for_plain_values():
     onp.testing.assert_allclose(
         grad(lambda x: np.sum(np.where(x > 0, x=x**2, y=-x)))(onp.array([3.0, -2.0])), [6.0, -1.0]
     )
+
+
+# ---- one node an item --------------------------------------------------------------------------------------------
+
+NESTED = {"layers": [(X, 1.0), (2.0 * X, 3.0)], "rate": 0.5, "pair": (1.0 + 2.0j, 4.0)}
+
+
+def test_an_item_taken_twice_is_one_box_with_one_node():
+    box = boxed({"w": [X, 2.0 * X], "b": 3.0})
+    assert box["b"] is box["b"] is box.get("b") is dict(box.items())["b"]
+    assert box["w"] is box.values()[0] is next(box.itervalues())
+    first, second = box["w"]
+    assert first is box["w"][0] is box["w"][-2] is box["w"][onp.int64(0)] is box["w"][False]
+    assert second is box["w"][1]
+    assert first._node.parents == (box["w"]._node,)
+    (w, b), (again, _) = box.values(), box.values()
+    assert w is again and b is box["b"]
+
+
+def test_one_array_at_two_places_is_two_items():
+    box = boxed([X, X])
+    assert box[0] is not box[1]
+    g = grad(lambda p: np.sum(p[0] * 2.0 + p[1] * 3.0))([X, X])
+    assert [part.tolist() for part in g] == [[2.0, 2.0], [3.0, 3.0]]
+
+
+def test_an_item_of_forward_mode_is_taken_once():
+    seen = []
+    make_jvp(lambda p: seen.extend([p["a"], p["a"]]) or p["a"] * p["a"])({"a": 3.0})({"a": 1.0})
+    assert seen[0] is seen[1]
+
+
+def test_an_item_is_one_box_at_every_level():
+    seen = []
+
+    def f(p):
+        seen.append((p["a"], p["a"], p["a"]._value, p._value["a"]))
+        return p["a"] ** 3 * p["b"]
+
+    grad(lambda p: grad(f)(p)["a"])({"a": 2.0, "b": 5.0})
+    outer, again, inner, same = seen[0]
+    assert outer is again and isbox(inner) and inner is same
+
+
+@pytest.mark.parametrize("key", [slice(0, 1), [0], None], ids=repr)
+def test_keys_that_name_no_one_item_go_to_the_container(key):
+    box = boxed([1.0, 2.0])
+    if isinstance(key, slice):
+        assert getval(box[key]) == [1.0] and box[key] is not box[key]
+    else:
+        with pytest.raises(TypeError, match="indices must be integers"):
+            box[key]
+
+
+def test_wrong_keys_are_refused_after_right_ones():
+    box = boxed([1.0, 2.0])
+    assert getval(box[1]) == 2.0
+    with pytest.raises(TypeError, match="indices must be integers"):
+        box[1.0]
+    with pytest.raises(IndexError):
+        box[2]
+    with pytest.raises(KeyError):
+        boxed({"a": 1.0})["b"]
+
+
+def test_a_list_changed_in_the_function_gives_its_new_items():
+    values = [2.0, 3.0]
+
+    def f(p):
+        before = p[0] * 10.0
+        values[0] = 5.0
+        return before + p[0] * p[1]
+
+    assert make_vjp(f)(values)[1] == 35.0
+
+
+def test_a_user_tracer_sees_every_access():
+    calls = []
+
+    class Counter(Node):
+        def initialize_root(self):
+            pass
+
+        def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
+            calls.append(fun.__name__)
+
+    trace(Counter.new_root(), lambda p: p["a"] * p["a"], {"a": 2.0})
+    assert calls == ["container_take", "container_take", "multiply"]
+
+
+def test_rules_for_taking_an_item_may_be_replaced():
+    old = primitive_vjps[container_take]
+    try:
+        defvjp(container_take, lambda ans, p, key: lambda g: traced.container_untake(7.0, key, vspace(p)))
+        assert grad(lambda p: p["a"] * 2.0)({"a": 1.0, "b": 1.0}) == {"a": 7.0, "b": 0.0}
+    finally:
+        primitive_vjps[container_take] = old
+    assert grad(lambda p: p["a"] * 2.0)({"a": 1.0, "b": 1.0}) == {"a": 2.0, "b": 0.0}
+
+
+# ---- gradients put together once -----------------------------------------------------------------------------------
+
+
+def every_item(p):
+    (w0, b0), (w1, b1) = p["layers"]
+    total = np.sum(w0 * w1 * b0) * p["rate"] + p["layers"][0][1] ** 2 * b1
+    return total + np.abs(p["pair"][0] * p["pair"][1]) ** 2
+
+
+@pytest.fixture
+def zeros_made(monkeypatch):
+    made, zeros = [], ArrayVSpace.zeros
+    monkeypatch.setattr(ArrayVSpace, "zeros", lambda self: made.append(self.shape) or zeros(self))
+    return made
+
+
+@pytest.fixture
+def assembled(monkeypatch):
+    made = []
+    for space in (ListVSpace, TupleVSpace, DictVSpace):
+        items = space._items
+        monkeypatch.setattr(space, "_items", lambda self, d, items=items: made.append(type(self)) or items(self, d))
+    return made
+
+
+def test_a_gradient_is_put_together_once_without_zeros(zeros_made, assembled):
+    g = grad(every_item)(NESTED)
+    assert zeros_made == []
+    assert sorted(space.__name__ for space in assembled) == ["DictVSpace", "ListVSpace"] + ["TupleVSpace"] * 3
+    assert vspace(g) == vspace(NESTED)
+
+
+def test_zeros_are_made_for_the_items_not_used(zeros_made):
+    g = grad(lambda p: p["rate"] * np.sum(p["layers"][1][0]))(NESTED)
+    assert sorted(zeros_made) == [(), (), (), (), (2,)]
+    assert g["layers"][1][0].tolist() == [0.5, 0.5]
+
+
+def test_the_same_as_autograd():
+    autograd = pytest.importorskip("autograd")
+    anp = autograd.numpy
+
+    def theirs(p):
+        (w0, b0), (w1, b1) = p["layers"]
+        total = anp.sum(w0 * w1 * b0) * p["rate"] + p["layers"][0][1] ** 2 * b1
+        return total + anp.abs(p["pair"][0] * p["pair"][1]) ** 2
+
+    ours, wanted = grad(every_item)(NESTED), autograd.grad(theirs)(NESTED)
+    onp.testing.assert_allclose(flatten(ours)[0], flatten(wanted)[0], rtol=1e-12)
+    assert list(ours) == list(wanted)
+    assert type(ours["rate"]) is type(wanted["rate"]) is onp.ndarray
+
+
+def test_both_modes_agree_to_second_order():
+    check_grads(every_item, modes=["fwd", "rev"], order=2)(NESTED)
+    check_grads(lambda p: np.sum(p[0][0] * p[1]["a"] ** 2), modes=["fwd", "rev"], order=2)(([X], {"a": X, "b": 1.0}))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_cotangents_have_the_dtype_and_shape_of_their_items(dtype):
+    values = [onp.ones((2, 3), dtype), onp.asarray(2.0, dtype), onp.zeros((0, 2), dtype), onp.ones((3, 2), dtype).T]
+    g = grad(lambda p: np.real(np.sum(p[0] * p[1] * p[3]) + np.sum(p[2])))(values)
+    assert [(part.shape, part.dtype) for part in g] == [(v.shape, v.dtype) for v in values]
+
+
+def test_items_of_a_gradient_share_no_memory():
+    """They may be changed in place one by one, as optimisers do."""
+    seed = onp.ones(2)
+    vjp, _ = make_vjp(lambda p: (lambda a, b, c: a + b + c[0] + p["d"].T)(p["a"], p["b"], p["c"]))(
+        {"a": X, "b": 2.0 * X, "c": [3.0 * X], "d": X}
+    )
+    g = vjp(seed)
+    for part in (g["a"], g["b"], g["c"][0], g["d"]):
+        part *= 5.0
+    assert seed.tolist() == [1.0, 1.0]
+    assert [part.tolist() for part in (g["a"], g["b"], g["c"][0], g["d"])] == [[5.0, 5.0]] * 4
+    assert vjp(seed)["a"].tolist() == [1.0, 1.0]
+
+
+def test_one_nested_container_for_two_items_is_not_shared():
+    vjp, _ = make_vjp(lambda p: p[0] + p[1])([[1.0, X], [2.0]])
+    seed = [1.0, onp.ones(2), 4.0]
+    g = vjp(seed)
+    g[0][1][0] = 7.0
+    assert seed[1].tolist() == [1.0, 1.0]
+    same = primitive(lambda p: p[0][0] + p[1][0])
+    defvjp(same, lambda ans, p: lambda g: (lambda part: [part, part])([g * onp.ones(1)]))
+    g = grad(lambda p: same([2.0 * X][:0] or p)[0])([[onp.ones(1)], [onp.ones(1)]])
+    assert [part[0].tolist() for part in g] == [[1.0], [1.0]]
+
+
+def test_items_and_the_container_as_a_whole_add_up():
+    @primitive
+    def total(p):
+        return np.sum(p["a"]) * p["b"]
+
+    defvjp(total, lambda ans, p: lambda g: {"a": g * p["b"] * onp.ones(2), "b": g * np.sum(p["a"])})
+    value = {"a": X, "b": 5.0}
+    before_and_after = [
+        lambda p: np.sum(p["a"]) * p["b"] + total(p),
+        lambda p: total(p) + np.sum(p["a"]) * p["b"],
+        lambda p: total(p) * 0.5 + np.sum(p["a"]) * p["b"] + total(p) * 0.5,
+        lambda p: np.sum(p["a"]) * p["b"] + np.sum(copy.copy(p)["a"]) * copy.copy(p)["b"],
+    ]
+    for f in before_and_after:
+        g = grad(f)(value)
+        assert (g["a"].tolist(), g["b"]) == ([10.0, 10.0], 6.0)
+        assert grad(lambda p, f=f: grad(f)(p)["b"])(value)["a"].tolist() == [2.0, 2.0]
+
+
+def test_items_and_slices_add_up():
+    f = lambda p: p[0] * p[1] + p[0:2][1] * 3.0 + p[0] + sum(p[::-1])  # noqa: E731
+    assert grad(f)([2.0, 3.0, 4.0]) == [5.0, 6.0, 1.0]
+    assert grad(lambda p: grad(f)(p)[1] ** 2)([2.0, 3.0, 4.0]) == [12.0, 0.0, 0.0]
+
+
+def test_a_cotangent_of_another_shape_is_made_to_fit():
+    @primitive
+    def total(x):
+        return onp.sum(x)
+
+    defvjp(total, lambda ans, x: lambda g: 1.0)
+    g = grad(lambda p: total(p[0]))([X, 1.0])
+    assert g[0].tolist() == [1.0, 1.0]
+
+
+def test_a_list_that_shrank_is_an_error():
+    values = [1.0, 2.0]
+    make, _ = make_vjp(lambda p: (p[0], values.append(3.0), p[2] * 2.0)[2])(values)
+    with pytest.raises(RuntimeError, match="changed after items of it"):
+        make(1.0)
+
+
+def test_nothing_outlives_the_gradient():
+    made = []
+
+    def f(p):
+        made.extend(weakref.ref(box._node) for box in (p, p["a"], p["c"], p["c"][0]))
+        out = p["a"] * p["c"][0]
+        made.append(weakref.ref(out._node))
+        return np.sum(out)
+
+    gc.collect()
+    gc.disable()
+    try:
+        value = {"a": onp.ones(3), "c": (onp.ones(3), 1.0)}
+        g = grad(f)(value)
+        again = grad(lambda p: np.sum(grad(f)(p)["a"]))(value)
+        gone = weakref.ref(g["a"])
+        held = weakref.ref(value["a"])
+        del g, again, value
+        assert [ref for ref in (*made, gone, held) if ref() is not None] == []
+    finally:
+        gc.enable()
+
+
+def test_one_item_in_two_nested_gradients():
+    def f(p):
+        inner = grad(lambda q: q["a"] ** 2 * p["a"] + q["b"])(p)
+        return inner["a"] * p["b"]
+
+    assert grad(f)({"a": 3.0, "b": 5.0}) == {"a": 60.0, "b": 18.0}
+    forward_over = lambda v: make_jvp(lambda p: grad(lambda q: q["a"] ** 3 * q["b"])(p)["a"])(v)  # noqa: E731
+    value, tangent = forward_over({"a": 2.0, "b": 5.0})({"a": 1.0, "b": 0.0})
+    assert (value, tangent) == (60.0, 60.0)
+    push = make_jvp(lambda p: p["a"] ** 2 * p["b"])
+    assert grad(lambda x: push({"a": x, "b": 3.0})({"a": 1.0, "b": 0.0})[1])(2.0) == 6.0
+
+
+def test_threads_may_take_items_of_one_container():
+    def f(p):
+        with ThreadPoolExecutor(4) as pool:
+            taken = list(pool.map(lambda i: p["x"][i % 5] * p["y"], range(200)))
+        return sum(taken)
+
+    g = grad(f)({"x": [1.0, 2.0, 3.0, 4.0, 5.0], "y": 2.0})
+    assert g == {"x": [80.0] * 5, "y": 600.0}
+
+
+def test_named_tuples_and_several_arguments():
+    a = onp.array([[2.0, 0.3], [0.3, 1.0]])
+    result = grad(lambda a: (lambda r: r.eigenvalues[0] * r[0][1] + np.sum(r.eigenvectors[0] ** 2))(np.linalg.eigh(a)))
+    onp.testing.assert_allclose(onp.sum(result(a) * onp.eye(2)), 3.0, rtol=1e-10)
+    g = grad(lambda x, y, z: np.sum(x * y) + z, (0, 2, 1))(X, 2.0 * X, 1.0)
+    assert type(g) is tuple
+    assert (g[0].tolist(), g[1], g[2].tolist()) == ([2.0, 4.0], 1.0, [1.0, 2.0])
+    (g, aux) = grad_and_aux(lambda p: (p["a"] * p["b"], p["a"]))({"a": 2.0, "b": 3.0})
+    assert (g, aux) == ({"a": 3.0, "b": 2.0}, 2.0)
+    assert multigrad_dict(lambda x, *rest, k=3.0: x * rest[0] * k)(2.0, 5.0) == {"x": 15.0, "rest": (6.0,), "k": 10.0}
+
+
+class Point(tuple):
+    """A user's container, whose space says how it is made."""
+
+
+class PointVSpace(SequenceVSpace):
+    def _make(self, values):
+        return Point(values)
+
+
+@pytest.fixture
+def point():
+    SequenceBox.register(Point)
+    PointVSpace.register(Point)
+    yield Point((3.0, 4.0))
+    del box_type_mappings[Point], VSpace.mappings[Point]
+
+
+def test_a_users_container_with_a_space_of_its_own(point):
+    seen = []
+    g = grad(lambda p: seen.extend([p[0], p[0]]) or p[0] ** 2 * p[1])(point)
+    assert seen[0] is seen[1]
+    assert type(g) is Point and g == (24.0, 9.0)
+    g = grad(lambda p: grad(lambda q: q[0] ** 2 * q[1])(p)[0])(point)
+    assert type(g) is Point and g == (8.0, 6.0)
+
+
+def test_a_graph_used_up_says_so_of_items_too():
+    vjp, _ = make_vjp(lambda p: p["a"])({"a": 1.0})
+    assert pull_once(vjp, 2.0) == {"a": 2.0}
+    with pytest.raises(RuntimeError, match="used up"):
+        vjp(2.0)
+
+
+def test_the_node_of_an_item_gives_a_sparse_cotangent():
+    node = boxed({"a": 1.0, "b": X})["a"]._node
+    (sparse,) = node.vjp(3.0)
+    assert isinstance(sparse, SparseObject)
+    total = sparse.mut_add(sparse.vs.zeros())
+    assert (total["a"], total["b"].tolist()) == (3.0, [0.0, 0.0])

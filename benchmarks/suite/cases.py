@@ -331,6 +331,7 @@ PARTS_OF_RULES = [
     case("core.VSpace.covector", SPACE, x),
     case("core.sparse_add", SPACE, x, SparseObject(SPACE, lambda array: array)),
     case("builtins.container_untake", x, 0, vspace(pair.value), order=1),
+    case("builtins._assemble", vspace(pair.value), x, scalar),
     case("numpy.rules.indexing.untake", x, slice(0, 10), SPACE, order=1),
     case("numpy.rules.reductions.repeat_reduced", scalar, SPACE),
     case("numpy.rules.decompositions.make_result", type(numpy.linalg.eigh(MATRIX)), x, x),

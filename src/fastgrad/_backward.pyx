@@ -14,9 +14,10 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from fastgrad._core cimport FORM_INDEX, FORM_ROOT, ArrayBox, JVPNode, SparseObject, VJPNode, add_indexed, add_values, vspace
+from fastgrad._core cimport FORM_INDEX, ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
+from fastgrad._core cimport add_indexed, add_values, fits_space, is_item, vspace
 
-from fastgrad._core import getval, trace
+from fastgrad._core import getval, isbox, trace
 
 cimport numpy as cnp
 
@@ -25,6 +26,7 @@ cnp.import_array()
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)
     object PyNumber_InPlaceAdd(object, object)
+    PyObject *PyDict_GetItemWithError(object, object) except? NULL
 
     PyTypeObject PyFloat_Type
 
@@ -117,6 +119,9 @@ def sum_outgrads(gs):
     for g in gs:
         flagged = add_outgrads(flagged, g)
     return None if flagged is None else flagged[0]
+
+
+include "_backward_containers.pxi"
 
 
 # ------------------------------------------------------------------------------------------------------------- ordering
@@ -312,10 +317,14 @@ cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **to
             totals[place], mutable[place] = given, False
             pulled[i] = NULL
             continue
-        total = accumulate(<object>before if before != NULL else None, before != NULL, &mutable[place], <object>given)
-        Py_INCREF(total)
-        totals[place] = <PyObject *>total
-        Py_XDECREF(before)
+        if before != NULL and Py_TYPE(<object>before) is <PyTypeObject *>Assembly:
+            (<Assembly>before).add_whole(<object>given)
+        else:
+            total = None if before == NULL else <object>before
+            total = accumulate(total, before != NULL, &mutable[place], <object>given)
+            Py_INCREF(total)
+            totals[place] = <PyObject *>total
+            Py_XDECREF(before)
         pulled[i] = NULL
         Py_XDECREF(given)
     return 0
@@ -356,8 +365,12 @@ cdef object walk(Order order, object seed, bint once):
                 Py_XDECREF(given)
             n_parents = order.starts[k + 1] - order.starts[k]
             edges = order.edges + order.starts[k]
-            if not (node.form == FORM_INDEX and n_parents == 1
-                    and add_indexed(node, g, &totals[edges[0]], &mutable[edges[0]])):
+            if Py_TYPE(g) is <PyTypeObject *>Assembly:
+                g, mutable[k] = (<Assembly>g).finish(), True
+            if is_item(node):
+                give_item(&totals[edges[0]], &mutable[edges[0]], node, g, mutable[k])
+            elif not (node.form == FORM_INDEX and n_parents == 1
+                      and add_indexed(node, g, &totals[edges[0]], &mutable[edges[0]])):
                 node.pull(g, k + 1 < n, pulled, n_parents)
                 deliver(pulled, edges, n_parents, totals, mutable)
             if once:

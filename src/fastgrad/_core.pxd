@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 cdef enum:
     FORM_ROOT      # no parents
     FORM_UNARY     # direct rule, one positional argument: arg0, parent0
-    FORM_INDEX     # indexing of a plain array: arg0 = index, parent0, whose space is the array's
+    FORM_INDEX     # an index of a plain array or an item of a container: arg0 = index, parent0, whose space is its
     FORM_BINARY    # direct rules, two positional arguments: arg0, arg1; parent0, parent1 (None where not traced)
     FORM_CALL      # direct rules, any call: arg0 = (args, kwargs, argnums), parent0 = tuple of parents
     FORM_WHOLE     # one direct rule for all arguments: arg0, parent0 as for FORM_CALL
@@ -24,6 +24,16 @@ cdef class Box:
 
 cdef class ArrayBox(Box):
     pass
+
+
+cdef class ContainerBox(Box):
+    # Boxes of the items taken so far, by the keys they were taken with and, of a sequence, by their places; each is
+    # valid as long as the container has that value at that key. None before the first. They refer to this box's node,
+    # not to the box, so there is no cycle.
+    cdef dict taken
+
+    cdef object take(self, object key)
+    cdef object record_item(self, object place, object value)
 
 
 cdef class Rule:
@@ -117,7 +127,7 @@ cdef class VJPNode(Node):
     cdef object parent1
     # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already.
     cdef object targets
-    # The vspace of the value, noted when it is first indexed, for all that index it.
+    # The vspace of the value, noted when it is first indexed, or an item taken, for all that do.
     cdef object space
     # Place in the order being numbered; meaningful only together with that order (see _backward.pyx).
     cdef unsigned int index
@@ -159,5 +169,7 @@ cdef class SparseObject:
 
 cdef bint is_box(object x)
 cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1
+cdef bint is_item(VJPNode node)
+cdef bint fits_space(object g, object space)
 cdef object add_values(object x, object y)
 cpdef object vspace(object value)

@@ -44,6 +44,7 @@ cdef extern from "Python.h":
     Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(object)
     int PyType_IsSubtype(PyTypeObject *, PyTypeObject *)
     int PyLong_CheckExact(object)
+    Py_ssize_t PyNumber_AsSsize_t(object, object) except? -1
     long PyLong_AsLongAndOverflow(object, int *) except? -1
     double PyFloat_AS_DOUBLE(object)
     PyTypeObject PyFloat_Type
@@ -148,6 +149,7 @@ include "_core_primitives.pxi"
 include "_core_indexing.pxi"
 include "_core_nodes.pxi"
 include "_core_spaces.pxi"
+include "_core_containers.pxi"
 
 
 cdef void set_type_flags():

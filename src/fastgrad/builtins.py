@@ -1,9 +1,10 @@
 """Traced lists, tuples and dicts: boxes, vector spaces and the functions that make and take them apart."""
 
-from fastgrad._core import bind_traced_container
+from fastgrad._backward import bind_assemble
+from fastgrad._core import ContainerBox, bind_container_take, bind_traced_container
 from fastgrad._rules import def_direct, def_whole
 from fastgrad.core import SparseObject, VSpace, vspace
-from fastgrad.tracer import Box, getval, isbox, notrace_primitive, primitive
+from fastgrad.tracer import getval, isbox, notrace_primitive, primitive
 
 dict_, list_, tuple_, isinstance_, type_ = dict, list, tuple, isinstance, type
 
@@ -80,6 +81,12 @@ def _make_dict(keys, values):
     return dict_(zip(keys, values, strict=True))
 
 
+@primitive
+def _assemble(space, *leaves):
+    leaves = iter(leaves)
+    return space._map(lambda _: next(leaves), space.shape)
+
+
 def _zero_like(x):
     return vspace(x).zeros()
 
@@ -93,33 +100,47 @@ def tangents_of(argnums, gs, args, first=0):
 def_direct(
     container_take,
     vjps=(lambda g, _ans, vs_container, index: container_untake(g, index, vs_container),),
-    jvps=("same",),
+    jvps=(lambda g, _ans, _container, index: g[index],),
 )
+bind_container_take(container_take)
 def_direct(
     container_untake,
-    vjps=(lambda g, _ans, _x, index, _space: container_take(g, index),),
+    vjps=(lambda g, _ans, _x, index, _space: g[index],),
     jvps=("same",),
 )
 def_whole(
     make_sequence,
-    vjp=lambda argnums, g, _ans, vs_args, kwargs: [container_take(g, i - 1) for i in argnums],
+    vjp=lambda argnums, g, _ans, vs_args, kwargs: [g[i - 1] for i in argnums],
     jvp=lambda argnums, gs, ans, args, kwargs: make_sequence(args[0], *tangents_of(argnums, gs, args, 1)),
 )
+
+
+def _assemble_vjp(argnums, g, _ans, vs_args, kwargs):
+    keys = [key for key, _ in vs_args[0]._items(vs_args[0].shape)]
+    return [g[keys[i - 1]] for i in argnums]
+
+
+def_whole(
+    _assemble,
+    vjp=_assemble_vjp,
+    jvp=lambda argnums, gs, ans, args, kwargs: _assemble(args[0], *tangents_of(argnums, gs, args, 1)),
+)
+bind_assemble(_assemble)
 def_direct(
     _make_dict,
-    vjps=(None, lambda g, _ans, keys, _values: make_sequence(list_, *[container_take(g, key) for key in keys])),
+    vjps=(None, lambda g, _ans, keys, _values: make_sequence(list_, *[g[key] for key in keys])),
     jvps=(None, lambda g, _ans, keys, _values: _make_dict(keys, g)),
 )
 
 
 def _extend_right_vjp(argnums, g, _ans, args, kwargs):
     n = len(args[0])
-    return [container_take(g, slice(n) if i == 0 else n + i - 1) for i in argnums]
+    return [g[slice(n) if i == 0 else n + i - 1] for i in argnums]
 
 
 def _extend_left_vjp(argnums, g, _ans, args, kwargs):
     n = len(args) - 1
-    return [container_take(g, slice(n, None) if i == 0 else i - 1) for i in argnums]
+    return [g[slice(n, None) if i == 0 else i - 1] for i in argnums]
 
 
 def _extend_jvp(extend):
@@ -136,12 +157,10 @@ def_whole(sequence_extend_left, _extend_left_vjp, _extend_jvp(sequence_extend_le
 # ---------------------------------------------------------------------------------------------------------------- boxes
 
 
-class SequenceBox(Box):
+class SequenceBox(ContainerBox):
     """A traced list or tuple."""
 
     __slots__ = ()
-
-    __getitem__ = container_take
 
     def __len__(self):
         return len(self._value)
@@ -160,12 +179,10 @@ class SequenceBox(Box):
         return getval(self).index(value)
 
 
-class DictBox(Box):
+class DictBox(ContainerBox):
     """A traced dict."""
 
     __slots__ = ()
-
-    __getitem__ = container_take
 
     def __len__(self):
         return len(self._value)
@@ -260,8 +277,10 @@ class SequenceVSpace(ContainerVSpace):
 
     seq_type = None
 
-    def _map(self, f, *sequences):
-        return self._make(f(*values) for values in zip(*sequences, strict=True))
+    def _map(self, f, first, *others):
+        if not others:
+            return self._make(map(f, first))
+        return self._make(f(*values) for values in zip(first, *others, strict=True))
 
     def _make(self, values):
         return self.seq_type(values)
@@ -306,8 +325,10 @@ class NamedTupleVSpace(SequenceVSpace):
 class DictVSpace(ContainerVSpace):
     """The space of dicts with one set of keys."""
 
-    def _map(self, f, *dicts):
-        return {key: f(*(d[key] for d in dicts)) for key in dicts[0]}
+    def _map(self, f, first, *others):
+        if not others:
+            return {key: f(value) for key, value in first.items()}
+        return {key: f(value, *(d[key] for d in others)) for key, value in first.items()}
 
     def _items(self, d):
         return d.items()

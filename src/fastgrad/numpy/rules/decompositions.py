@@ -12,7 +12,7 @@ be divided by the difference of two equal values is taken as zero, which is righ
 import numpy as onp
 
 from fastgrad._rules import def_direct, def_whole
-from fastgrad.builtins import container_take, tangents_of
+from fastgrad.builtins import tangents_of
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, is_complex, like
@@ -80,7 +80,7 @@ def make_result(kind, *values):
 
 
 def _make_result_back(argnums, g, _ans, vs_args, kwargs):
-    return [container_take(g, i - 1) for i in argnums]
+    return [g[i - 1] for i in argnums]
 
 
 def _make_result_forward(argnums, gs, ans, args, kwargs):

@@ -1,0 +1,93 @@
+# The cotangent of a container, made of its items' when all have come in.
+
+# assemble(space, *leaves) -> container, a primitive; set by fastgrad.builtins.
+cdef object assemble = None
+
+
+def bind_assemble(fun):
+    """Set the primitive that makes a container of its items."""
+    global assemble
+    assemble = fun
+
+
+cdef class Assembly:
+    # What a container's node has got so far: cotangents of items by their keys, and of the container as a whole.
+    # `owned`: keys whose cotangents were made in this pass through and through, so that nobody else holds any of it.
+    cdef object space
+    cdef dict items
+    cdef set owned
+    cdef object whole
+    cdef bint have_whole
+    cdef bint whole_mutable
+
+    cdef int add_item(self, object key, object g, bint owned) except -1:
+        cdef PyObject *before = PyDict_GetItemWithError(self.items, key)
+        cdef bint mutable
+        if before != NULL:
+            mutable = key in self.owned
+            g, owned = accumulate(<object>before, True, &mutable, g), True
+        self.items[key] = g
+        if owned:
+            self.owned.add(key)
+        return 0
+
+    cdef int add_whole(self, object g) except -1:
+        self.whole = accumulate(self.whole, self.have_whole, &self.whole_mutable, g)
+        self.have_whole = True
+        return 0
+
+    cdef object finish(self):
+        cdef list leaves = []
+        cdef PyObject *found
+        cdef Py_ssize_t placed = 0
+        for key, space in self.space._items(self.space.shape):
+            found = PyDict_GetItemWithError(self.items, key)
+            placed += found != NULL
+            if self.have_whole:
+                self.add_item(key, self.whole[key], False)
+                found = PyDict_GetItemWithError(self.items, key)
+            leaves.append(space.zeros() if found == NULL else leaf(found, key in self.owned, space))
+        if placed < len(self.items) and not self.have_whole:
+            raise RuntimeError("a list or dict was changed after items of it, traced, were taken; make a new one")
+        return assemble(self.space, *leaves)
+
+
+cdef object leaf(PyObject *held, bint owned, object space):
+    # A cotangent in the form in which it can be handed out: of the item's space, and sharing memory with nothing, since
+    # the items of a gradient may be changed in place one by one. `held`: by a dict, which has a reference.
+    g = <object>held
+    if fits_space(g, space):
+        if Py_TYPE(g) is &PyArray_Type:
+            return g if is_free(held) else cnp.PyArray_NewCopy(g, cnp.NPY_KEEPORDER)
+        return g if isbox(g) else cnp.PyArray_FROM_O(g)
+    if not isinstance(space, ArrayVSpace) and (owned or isbox(g)):
+        return g
+    return space.mut_add(None, g)
+
+
+cdef bint is_free(PyObject *array):
+    # Has nobody a reference to this array but the dict and the caller, nor one to the array it is a view of?
+    cdef PyObject *base
+    if Py_REFCNT(array) > 2 or not cnp.PyArray_ISWRITEABLE(<object>array):
+        return False
+    base = cnp.PyArray_BASE(<object>array)
+    if base == NULL:
+        return cnp.PyArray_CHKFLAGS(<object>array, cnp.NPY_ARRAY_OWNDATA)
+    return (Py_TYPE(<object>base) is &PyArray_Type and Py_REFCNT(base) == 1 and cnp.PyArray_BASE(<object>base) == NULL
+            and cnp.PyArray_CHKFLAGS(<object>base, cnp.NPY_ARRAY_OWNDATA))
+
+
+cdef int give_item(PyObject **total, bint *mutable, VJPNode node, object g, bint owned) except -1:
+    # Add the cotangent of a node that took an item to the total of the container's node.
+    cdef Assembly assembly
+    if total[0] != NULL and Py_TYPE(<object>total[0]) is <PyTypeObject *>Assembly:
+        assembly = <Assembly>total[0]
+    else:
+        assembly = Assembly.__new__(Assembly)
+        assembly.space, assembly.items, assembly.owned = (<VJPNode>node.parent0).space, {}, set()
+        if total[0] != NULL:
+            assembly.whole, assembly.have_whole, assembly.whole_mutable = <object>total[0], True, mutable[0]
+            Py_XDECREF(total[0])
+        Py_INCREF(assembly)
+        total[0] = <PyObject *>assembly
+    return assembly.add_item(node.arg0, g, owned)

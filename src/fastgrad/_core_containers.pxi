@@ -1,0 +1,113 @@
+# Boxes of containers, which make one box and one node of an item, however often it is taken.
+
+cdef Primitive p_take = None
+# The rules of container_take as fastgrad gave them, to see whether they were replaced; and the same rules in an object
+# of their own, which marks the nodes whose cotangents the backward pass puts in place itself.
+cdef Rules take_rules = None
+cdef Rules item_rules = None
+
+
+def bind_container_take(Primitive take):
+    """Set the primitive that takes an item of a container; called once, when it has its rules."""
+    global p_take, take_rules, item_rules
+    p_take = take
+    take_rules = take.vjps
+    item_rules = Rules(take, FORM_CALL, take_rules.by_argnum)
+
+
+cdef bint is_item(VJPNode node):
+    """Does node record the taking of one item, for `Assembly` to collect its cotangent?"""
+    return node.rules is item_rules and node.form == FORM_INDEX and not node.released
+
+
+cdef bint is_key(object key):
+    # May key stand in a dict for a place in a container? Not slices, which are hashable since Python 3.12.
+    if type(key) is str or PyLong_CheckExact(key):
+        return True
+    if is_box(key) or isinstance(key, slice):
+        return False
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True
+
+
+cdef object place_of_key(object container, object key):
+    """The key under which the item's cotangent is put in place; None where the container may have its own idea."""
+    cdef Py_ssize_t i
+    if type(container) is dict or type(container).__getitem__ is dict.__getitem__:
+        return key
+    if type(container) is not list and type(container).__getitem__ is not tuple.__getitem__:
+        return None
+    i = PyNumber_AsSsize_t(key, IndexError)
+    if i >= 0 and PyLong_CheckExact(key):
+        return key
+    return i + len(container) if i < 0 else i
+
+
+cdef class ContainerBox(Box):
+    """A traced container: taking one of its items twice gives the same box."""
+
+    def __getitem__(self, key):
+        cdef PyObject *found
+        if not is_key(key):
+            return p_take.call_tuple((self, key), None, True)
+        if self.taken is not None:
+            found = PyDict_GetItemWithError(self.taken, key)
+            if found != NULL and (<Box>found)._value is self._value[key]:
+                return <object>found
+        return self.take(key)
+
+    cdef object take(self, object key):
+        cdef Box box
+        node_type = type(self._node)
+        if (node_type is not VJPNode and node_type is not JVPNode) or p_take.notrace_types:
+            return p_take.call_tuple((self, key), None, True)
+        value = self._value[key]
+        place = place_of_key(peel(self._value), key)
+        if place is None:
+            return p_take.call_tuple((self, key), None, True)
+        if self.taken is None:
+            self.taken = {}
+        # A list or dict that was changed since, or another thread, may have put another box there.
+        box = self.taken.get(place)
+        if box is None or box._value is not value:
+            box = self.taken[place] = self.record_item(place, value)
+        if place is not key:
+            self.taken[key] = box
+        return box
+
+    cdef object record_item(self, object place, object value):
+        cdef Node parent = self._node
+        cdef VJPNode node
+        if is_box(value) and (<Box>value)._trace >= self._trace:
+            raise ClosedOverTrace(p_take.__name__)
+        if type(parent) is not VJPNode or p_take.vjps is not take_rules:
+            record = parent.record(value, p_take, (self._value, place), {}, (0,), (parent,))
+            return box_answer(value, self._trace, record, p_take)
+        if (<VJPNode>parent).space is None:
+            (<VJPNode>parent).space = vspace(self._value)
+        node = VJPNode.__new__(VJPNode)
+        node.form, node.rules, node.arg0, node.parent0 = FORM_INDEX, item_rules, place, parent
+        untrack(node)
+        return box_answer(value, self._trace, node, p_take)
+
+
+cdef bint fits_space(object g, object space):
+    """Is g, boxed or not, an array or NumPy scalar of the shape and dtype that space has?"""
+    cdef Kind kind
+    cdef int i
+    if type(space) is not ArrayVSpace and type(space) is not ComplexArrayVSpace:
+        return False
+    g = peel(g)
+    if type(g) is float or type(g) is complex:
+        return False
+    kind = kind_of(g)
+    shape = (<ArrayVSpace>space).shape
+    if kind.typenum != (<cnp.dtype>(<ArrayVSpace>space).dtype).type_num or kind.ndim != PyTuple_GET_SIZE_(shape):
+        return False
+    for i in range(kind.ndim):
+        if kind.dims[i] != <cnp.npy_intp>shape[i]:
+            return False
+    return True
