@@ -4,6 +4,7 @@ NumPy computes the value; the pass that wants the derivative traces the composit
 no place for is refused by name.
 """
 
+import functools
 import inspect
 import math
 import operator
@@ -62,14 +63,18 @@ def def_composed(fun, composition, constant=()):
     constant : tuple of str
         Parameters that it may be given, but not traced.
     """
-    signature = inspect.signature(composition)
-    names = [name.lstrip("_") for name in signature.parameters]
-    variadic = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
-    refused = {name[1:] for name in signature.parameters if name.startswith("_")}
     name = fun.__name__
+
+    @functools.cache  # not at import: signatures are slow to read
+    def read_parameters():
+        parameters = inspect.signature(composition).parameters
+        names = [name.lstrip("_") for name in parameters]
+        refused = {name[1:] for name in parameters if name.startswith("_")}
+        return names, refused, any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
 
     def known(argnums, args, kwargs):
         """Refuse what the composition does not honour, and give the keywords that it does."""
+        names, refused, variadic = read_parameters()
         positional = {} if variadic else dict(zip(names, args, strict=False))
         for key, value in [*positional.items(), *kwargs.items()]:
             if (key in refused or key not in names) and not _default(value):

@@ -6,7 +6,6 @@ is a product of the answer's cotangent with the other argument.
 
 import math
 import operator
-import string
 from functools import lru_cache
 
 import numpy as onp
@@ -309,7 +308,7 @@ def_direct(anp.cross, vjps=(_cross_vjp_a, _cross_vjp_b), jvps=("same", "same"))
 # diagonal by one identity matrix for each repetition.
 
 # In the order of the integers that stand for them in sublists.
-_LABELS = string.ascii_uppercase + string.ascii_lowercase
+_LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def _read_einsum(args):

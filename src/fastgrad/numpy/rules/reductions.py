@@ -4,6 +4,7 @@ A reduction to one number per slice is given by the partial derivatives of that 
 the cotangent is multiplied by it, the tangent is multiplied by it and summed. Sums and means need no such array.
 """
 
+import functools
 import inspect
 import math
 
@@ -95,10 +96,13 @@ def _def_partials(fun, partials, plain=None):
     plain : str, optional
         The routine in C for calls with the array alone; see `def_direct`.
     """
-    out_at = list(inspect.signature(fun.fun).parameters).index("out") - 1
+
+    @functools.cache  # not at import: signatures are slow to read
+    def out_at():
+        return list(inspect.signature(fun.fun).parameters).index("out") - 1
 
     def axis_of(args, kwargs):
-        _refuse(fun.__name__, out=args[out_at] if len(args) > out_at else kwargs.get("out"))
+        _refuse(fun.__name__, out=args[out_at()] if len(args) > out_at() else kwargs.get("out"))
         return args[0] if args else kwargs.get("axis")
 
     def vjp(g, ans, a, *args, **kwargs):
