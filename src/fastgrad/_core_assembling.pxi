@@ -64,8 +64,8 @@ def scalars_in(x):
 
     Returns
     -------
-    tuple of (tuple of int, list) or None
-        The array's shape, and the scalars in order; None where ``x`` is anything else.
+    tuple of (tuple of int, list), False or None
+        The array's shape, and the scalars in order; False where none is traced, None where ``x`` is anything else.
     """
     cdef list shape = [], flat = []
     if not collect_scalars(x, shape, 0, flat):
@@ -73,7 +73,7 @@ def scalars_in(x):
     for item in flat:
         if is_box(item):
             return tuple(shape), flat
-    return None
+    return False
 
 
 def array_of(tuple shape, tuple values):

@@ -52,11 +52,10 @@ def array(A, *args, **kwargs):
         As for ``numpy.array``.
     """
     if type(A) in (list, tuple):
-        if not args and not kwargs:
-            found = _scalars_in(A)
-            if found is not None:
-                return array_from_scalars(found[0], *found[1])
-        if not holds_box(A):
+        found = None if args or kwargs else _scalars_in(A)
+        if found:
+            return array_from_scalars(found[0], *found[1])
+        if found is False or not holds_box(A):
             return _np.array(A, *args, **kwargs)
     if _traced_sequence(A):
         return array_from_args(args, kwargs, *_traced_items(A))

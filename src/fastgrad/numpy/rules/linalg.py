@@ -53,16 +53,15 @@ def _solve_transposed(g, a, is_vector):
     return linalg.solve(transpose(a), g)
 
 
-def _solve_back_a(g, ans, a, vs_b):
+def _solve_back(argnums, g, ans, args, kwargs):
+    a, vs_b = as_array(args[0]), vspace(as_array(args[1]))
     is_vector = _is_vector(a.ndim, vs_b.ndim)
     back = _solve_transposed(g, a, is_vector)
+    if argnums == (1,):
+        return [fit(back, vs_b)]
     product = back[..., :, None] * ans[..., None, :] if is_vector else back @ transpose(ans)
-    return fit(-product, vspace(a))
-
-
-def _solve_back_b(g, _ans, a, vs_b):
-    a = as_array(a)
-    return fit(_solve_transposed(g, a, _is_vector(a.ndim, vs_b.ndim)), vs_b)
+    cotangents = [fit(-product, vspace(a)), fit(back, vs_b) if len(argnums) == 2 else None]
+    return cotangents[: len(argnums)]
 
 
 def _solve_forward_a(g, ans, a, vs_b):
@@ -71,7 +70,8 @@ def _solve_forward_a(g, ans, a, vs_b):
     return like(-linalg.solve(a, g @ ans), ans)
 
 
-def_direct(linalg.solve, vjps=(_solve_back_a, _solve_back_b), jvps=(_solve_forward_a, "same"))
+def_whole(linalg.solve, vjp=_solve_back)
+def_direct(linalg.solve, jvps=(_solve_forward_a, "same"))
 
 
 # ---------------------------------------------------------------------------------------------------------------- pinv
