@@ -82,6 +82,11 @@ def wrap_if_boxes_inside(raw_array, slow_op_name=None):
 # ------------------------------------------------------------------------------------------------------- joining arrays
 
 
+def _is_plain(sequence):
+    """Say whether a list or tuple has no traced value in it, so that NumPy itself can join its items."""
+    return type(sequence) in (list, tuple) and not holds_box(sequence)
+
+
 @primitive
 def concatenate_args(axis, *args):
     """Concatenate ``args`` along ``axis``."""
@@ -100,7 +105,7 @@ def concatenate(arr_list, axis=0, **kwargs):
     **kwargs
         ``dtype`` and ``casting`` as for ``numpy.concatenate``.
     """
-    if type(arr_list) in (list, tuple) and not holds_box(arr_list):
+    if _is_plain(arr_list):
         return _np.concatenate(arr_list, axis, **kwargs)
     arrays = _traced_items(arr_list)
     if axis is None:
@@ -125,7 +130,7 @@ def stack_args(axis, *args):
 
 def stack(arrays, axis=0, **kwargs):
     """Join arrays of one shape along a new axis, as ``numpy.stack`` does."""
-    if type(arrays) in (list, tuple) and not holds_box(arrays):
+    if _is_plain(arrays):
         return _np.stack(arrays, axis, **kwargs)
     arrays = _traced_items(arrays)
     if not arrays:
@@ -140,22 +145,30 @@ def stack(arrays, axis=0, **kwargs):
 
 def vstack(tup, **kwargs):
     """Stack arrays as rows, as ``numpy.vstack`` does."""
+    if _is_plain(tup):
+        return _np.vstack(tup, **kwargs)
     return concatenate([p.atleast_2d(a) for a in _traced_items(tup)], 0, **kwargs)
 
 
 def hstack(tup, **kwargs):
     """Stack arrays side by side, as ``numpy.hstack`` does."""
+    if _is_plain(tup):
+        return _np.hstack(tup, **kwargs)
     arrays = [p.atleast_1d(a) for a in _traced_items(tup)]
     return concatenate(arrays, 0 if arrays and p.ndim(arrays[0]) == 1 else 1, **kwargs)
 
 
 def dstack(tup):
     """Stack arrays along the third axis, as ``numpy.dstack`` does."""
+    if _is_plain(tup):
+        return _np.dstack(tup)
     return concatenate([p.atleast_3d(a) for a in _traced_items(tup)], 2)
 
 
 def column_stack(tup):
     """Stack arrays as columns, as ``numpy.column_stack`` does."""
+    if _is_plain(tup):
+        return _np.column_stack(tup)
     arrays = (p.atleast_1d(a) for a in _traced_items(tup))
     return concatenate([p.reshape(a, (-1, 1)) if p.ndim(a) < 2 else a for a in arrays], 1)
 
@@ -167,6 +180,8 @@ def row_stack(tup):
 
 def append(arr, values, axis=None):
     """Join ``values`` to the end of ``arr``, as ``numpy.append`` does."""
+    if _is_plain((arr, values)):
+        return _np.append(arr, values, axis)
     if axis is None:
         return concatenate([p.ravel(arr), p.ravel(traced_array(values))])
     return concatenate([arr, values], axis)
