@@ -507,7 +507,7 @@ def pull_once(Pullback vjp not None, g):
     return vjp.run(g, True)
 
 
-def value_and_gradient(fun, x, operator):
+def value_and_gradient(fun, x, caller):
     """Give the value of a function of real scalar value, and its gradient.
 
     Parameters
@@ -516,7 +516,7 @@ def value_and_gradient(fun, x, operator):
         Function of one argument.
     x : object
         Where.
-    operator : str
+    caller : str
         Name of the operator, for the error.
 
     Raises
@@ -532,7 +532,7 @@ def value_and_gradient(fun, x, operator):
     space = None if isinstance(getval(ans), (list, tuple, dict)) else vspace(ans)
     if space is None or space.size != 1 or space.iscomplex:
         raise TypeError(
-            f"{operator} only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
+            f"{caller} only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
             f"holomorphic_grad. The function returned a {type(getval(ans)).__name__}"
         )
     return ans, vjp.run(space.ones(), True)

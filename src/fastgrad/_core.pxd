@@ -48,7 +48,7 @@ cdef class Rule:
     cdef Py_ssize_t n_args
     # How it runs on plain values (see _core_formulas.pxi): None while that is not known, False if there is no formula.
     cdef object formula
-    # The routine in C that does on plain values what `fun` does (see apply_plain); 0 for none.
+    # The routine in C that does on plain values what `fun` does (see _core_plain_rules.pxi); 0 for none.
     cdef int plain
     # The derivative where the argument is real, of a function that has another one where it is complex.
     cdef readonly object real_deriv

@@ -191,7 +191,8 @@ cdef inline object lane_binary(Primitive fun, object x, object y):
             return None
         if fun.lane != LANE_NONE:
             return fastgrad_float64(r) if scalar_op(fun.lane, a, b, &r) else None
-        return None if fun.loops[PLACE_DOUBLE] == NULL else lane_scalar(<fastgrad_call_info *>fun.loops[PLACE_DOUBLE], a, &b)
+        loop = <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]
+        return None if loop == NULL else lane_scalar(loop, a, &b)
     if x_kind or y_kind:
         array = y if x_kind else x
         loop = loop_for(fun, array)
@@ -273,5 +274,5 @@ cdef object add_values(object x, object y):
 
 def lane_loops(Primitive fun):
     """Say for which dtypes NumPy's inner loop was found: "d", "f", "D"."""
-    found = (("d", fun.loops[PLACE_DOUBLE] != NULL), ("f", fun.loops[PLACE_FLOAT] != NULL), ("D", fun.loops[PLACE_COMPLEX] != NULL))
-    return "".join([code for code, there in found if there])
+    cdef int place
+    return "".join([code for place, code in enumerate("dfD") if fun.loops[place] != NULL])

@@ -1,11 +1,11 @@
-# Sums over axes of plain arrays by NumPy's own loop of `add`, and maxima by theirs: bit for bit NumPy's reductions, which
-# spend more on their preparations than on small arrays.
+# Sums over axes of plain arrays by NumPy's own loop of `add`, and maxima by theirs: bit for bit NumPy's reductions,
+# which spend more on their preparations than on small arrays.
 
 cdef extern from *:
     """
     #define FASTGRAD_MAX_AXES 64
 
-    /* Axes in groups, neighbours of one kind joined: kept ones and summed ones. The innermost is one call of the loop. */
+    /* Axes in groups, neighbours of one kind joined: kept and summed ones. The innermost is one call of the loop. */
     typedef struct {
         npy_intp n, x_step, total_step;
     } fastgrad_axes;
@@ -146,65 +146,3 @@ cdef object extreme(Primitive fun, object x):
     if not fastgrad_run(<fastgrad_call_info *>fun.loops[place], data, cnp.PyArray_SIZE(x) - 1, strides):
         return None
     return scalar_of(answer)
-
-
-cdef object spread(object g, ArrayVSpace space, bint mean):
-    """The cotangent of an array that was summed, or averaged, to a scalar; None where Python must do it."""
-    cdef double value
-    cdef cnp.npy_intp i, n, shape[64]
-    cdef double *data
-    if not as_double(g, &value) or space.dtype is not double_dtype or len(space.shape) > FASTGRAD_MAX_AXES:
-        return None
-    if len(space.shape) == 0:
-        return None
-    n = 1
-    for i in range(len(space.shape)):
-        shape[i] = space.shape[i]
-        n *= shape[i]
-    if mean:
-        if n == 0:
-            return None
-        value = value / n
-    answer = cnp.PyArray_EMPTY(len(space.shape), shape, cnp.NPY_DOUBLE, 0)
-    data = <double *>cnp.PyArray_DATA(answer)
-    for i in range(n):
-        data[i] = value
-    return answer
-
-
-def spread_over_axes(g, space, axis):
-    """Give the cotangent of an array that was summed over axes.
-
-    Parameters
-    ----------
-    g : ndarray
-        Cotangent of the sum, with or without the summed axes.
-    space : VSpace
-        The space of the array.
-    axis : int, tuple of int or None
-        The axes.
-
-    Returns
-    -------
-    ndarray or None
-        None where these are not plain values, or the axis is no int.
-    """
-    cdef cnp.npy_intp shape[64]
-    cdef cnp.npy_intp kept[64]
-    cdef cnp.PyArray_Dims dims
-    cdef Py_ssize_t n, i, k
-    if (Py_TYPE(g) is not &PyArray_Type or type(space) is not ArrayVSpace or not PyLong_CheckExact(axis)
-            or cnp.PyArray_TYPE(g) != (<cnp.dtype>(<ArrayVSpace>space).dtype).num):
-        return None
-    n, k = len((<ArrayVSpace>space).shape), axis
-    k += n if k < 0 else 0
-    if not 0 <= k < n or n > FASTGRAD_MAX_AXES:
-        return None
-    for i in range(n):
-        shape[i] = (<ArrayVSpace>space).shape[i]
-        kept[i] = 1 if i == k else shape[i]
-    dims.ptr, dims.len = kept, n
-    column = cnp.PyArray_Newshape(g, &dims, cnp.NPY_CORDER)
-    answer = cnp.PyArray_EMPTY(n, shape, cnp.PyArray_TYPE(g), 0)
-    cnp.PyArray_CopyInto(answer, column)
-    return answer

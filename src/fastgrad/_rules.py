@@ -106,7 +106,7 @@ def def_elementwise(fun, *derivs):
     *derivs : callable, ByExponent, "identity", "negate", "ans", "arg0", "arg1", "over arg0", "over arg1" or None
         ``deriv(ans, *args)``, the derivative with respect to one argument, each element at its own place. The names
         stand for the derivatives 1 and -1, those that are the answer or an argument itself, and 1 / arg; None for 0.
-        One that is a straight line of ufuncs runs without Python on plain values: see `_core_formulas.pxi`.
+        A straight line of ufuncs runs without Python on plain values: see `_core_formulas.pxi`.
     """
     rules = _table("deriv", fun, derivs, True)
     _set(fun, rules, rules)
@@ -126,7 +126,8 @@ def def_direct(fun, vjps=None, jvps=None, broadcasts=False, plain=()):
         Whether the answer is the broadcast of the arguments; the rules need not then sum or broadcast themselves.
     plain : sequence of str, callable or None
         Names of routines in C that do on plain values what ``vjps`` do, for calls without keywords: see `apply_plain`
-        in `_core_nodes.pxi`. A callable is the derivative where the one argument is real, as for `def_elementwise`.
+        in `_core_plain_rules.pxi`. A callable is the derivative where the one argument is real, as `def_elementwise`
+        has it.
     """
     _set(
         fun,

@@ -9,7 +9,7 @@ from fastgrad._core import ClosedOverTrace
 from fastgrad.core import defjvp_argnum, defvjp_argnum, vspace
 from fastgrad.core import make_jvp as _make_jvp
 from fastgrad.core import make_vjp as _make_vjp
-from fastgrad.tracer import getval, isbox, primitive
+from fastgrad.tracer import isbox, primitive
 from fastgrad.wrap_util import unary_to_nary, wraps
 
 __all__ = [

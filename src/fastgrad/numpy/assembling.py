@@ -12,7 +12,7 @@ from fastgrad._core import scalars_in as _scalars_in
 from fastgrad._core import traced_items as _traced_items
 from fastgrad._core import traced_sequence as _traced_sequence
 from fastgrad.numpy.wrapping import primitives as p
-from fastgrad.tracer import getval, isbox, notrace_primitive, primitive
+from fastgrad.tracer import isbox, notrace_primitive, primitive
 
 
 @primitive

@@ -10,7 +10,7 @@ import math
 
 import numpy as onp
 
-from fastgrad._core import spread_over_axes
+from fastgrad._core import extreme_back, spread_over_axes
 from fastgrad._rules import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import is_complex, keep_reduced, kept_shape, like, normalize_axes
@@ -18,6 +18,8 @@ from fastgrad.tracer import getval, primitive
 
 # What NumPy passes for a keyword that was not given.
 _NOT_GIVEN = onp._NoValue
+
+_AXIS = {"axis", "keepdims"}
 
 # -------------------------------------------------------------------------------------------------------- common ground
 
@@ -94,7 +96,7 @@ def _def_partials(fun, partials, plain=None):
         ``partials(ans, a, *args, **kwargs)``, the derivatives of each result with respect to what it is made of, in the
         shape of ``a``; ``ans`` is given with the reduced axes kept. The keyword ``out`` never reaches it.
     plain : str, optional
-        The routine in C for calls with the array alone; see `def_direct`.
+        "extreme" if `extreme_back` does on plain values what the rule does.
     """
 
     @functools.cache  # not at import: signatures are slow to read
@@ -107,6 +109,10 @@ def _def_partials(fun, partials, plain=None):
 
     def vjp(g, ans, a, *args, **kwargs):
         shape, axis = anp.shape(a), axis_of(args, kwargs)
+        if plain and len(args) < 2 and kwargs.keys() <= _AXIS:
+            cotangent = extreme_back(g, ans, a, axis)
+            if cotangent is not None:
+                return cotangent
         weights = partials(keep_reduced(ans, shape, axis), a, *args, **kwargs)
         return like(keep_reduced(g, shape, axis) * weights, a)
 
