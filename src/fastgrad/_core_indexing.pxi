@@ -65,7 +65,8 @@ def meets_once(index, shape):
     if index.dtype.kind not in "iu" or not shape:
         return False
     # Marking beats sorting, unless the axis is much longer than the index.
-    index = np.where(index < 0, index + shape[0], index).ravel()
+    index = index.astype(np.intp).ravel()
+    index = np.where(index < 0, index + shape[0], index)
     if shape[0] > 16 * len(index) + 1024:
         return len(np.unique(index)) == len(index)
     seen = np.zeros(shape[0], bool)
