@@ -15,9 +15,9 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from fastgrad._core cimport FORM_INDEX, ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
-from fastgrad._core cimport add_indexed, add_values, fits_space, is_item, vspace
+from fastgrad._core cimport add_indexed, add_values, fits_space, is_batched, is_item, peel, vspace
 
-from fastgrad._core import getval, isbox, trace
+from fastgrad._core import NotBatchable, getval, isbox, trace
 
 cimport numpy as cnp
 
@@ -72,7 +72,7 @@ cdef object accumulate(object total, bint have, bint *mutable, object g):
     # One more contribution to a node: the first is kept as it is, the second added out of place, later ones in place.
     if is_sparse(g):
         space = vspace(g)
-        if have and (not mutable[0] or not getattr(getval(total), "ndim", 1)):
+        if have and (not mutable[0] or not getattr(peel(total), "ndim", 1)):
             total = space.mut_add(None, total)  # into something that can be changed in place: a float cannot
         total = sparse_add(space, total if have else None, g)
         mutable[0] = True
@@ -462,6 +462,8 @@ cdef class Pullback:
             self.order = order_graph(self.end) if type(self.end) is VJPNode else None
             self.ordered = True
         if add is not None or self.order is None:
+            if is_batched(g):
+                raise NotBatchable("the backward pass, or a node in it, is not fastgrad's own")
             return walk_any(self.end, g, add_outgrads if add is None else add)
         return walk(self.order, g, once)
 

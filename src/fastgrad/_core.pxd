@@ -68,6 +68,8 @@ cdef class Rules:
     cdef int form
     # The answer is the broadcast of the arguments: cotangents are summed, tangents broadcast, to the right shape.
     cdef bint broadcasts
+    # Rules of a user's, which may look at the values of tangents: of a batch of them they are given row by row.
+    cdef bint opaque
 
     cdef Rule rule(self, Py_ssize_t argnum, str mode)
 
@@ -85,6 +87,8 @@ cdef class Primitive:
     cdef bint never_traced
     cdef bint array_like
     cdef bint is_ufunc
+    # A ufunc of single elements with one result.
+    cdef bint is_elementwise
     # Of a ufunc, 0 for any other function.
     cdef int n_inputs
     # Where the parameter `out` stands; -1 nowhere, -2 not looked for yet.
@@ -139,12 +143,23 @@ cdef class VJPNode(Node):
     cdef PyObject *parent(self, Py_ssize_t i)
     cdef int pull(self, object g, bint own, PyObject **out, Py_ssize_t n) except -1
     cdef object pull_call(self, object g)
+    cpdef object pull_staged(self, object g)
     cdef object fit(self, Py_ssize_t i, object g)
     cdef void release(self)
 
 
 cdef class JVPNode(Node):
     cdef public object g
+
+
+cdef class BatchNode(Node):
+    # The record of a value that stands for many, a row each; the box's own value is an example of a row, so that what
+    # asks for shapes and dtypes gets those of one. `batch` has an axis of length `rows` in front of an example's; it is
+    # an array, traced or not by lower levels, or a sparse cotangent of that shape.
+    cdef readonly object batch
+    cdef readonly Py_ssize_t rows
+    # The most elements that a batch may have, if it has several rows.
+    cdef Py_ssize_t limit
 
 
 cdef class VSpace:
@@ -171,5 +186,7 @@ cdef bint is_box(object x)
 cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1
 cdef bint is_item(VJPNode node)
 cdef bint fits_space(object g, object space)
+cpdef bint is_batched(object x)
+cpdef object peel(object x)
 cdef object add_values(object x, object y)
 cpdef object vspace(object value)

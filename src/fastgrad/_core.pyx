@@ -149,6 +149,7 @@ include "_core_primitives.pxi"
 include "_core_indexing.pxi"
 include "_core_plain_rules.pxi"
 include "_core_nodes.pxi"
+include "_core_batches.pxi"
 include "_core_spaces.pxi"
 include "_core_containers.pxi"
 

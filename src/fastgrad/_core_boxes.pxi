@@ -29,6 +29,8 @@ cdef class Box:
         self._node = node
 
     def __bool__(self):
+        if type(self._node) is BatchNode:
+            raise NotBatchable("a decision was asked of a batch of values")
         return bool(self._value)
 
     def __str__(self):
@@ -73,7 +75,8 @@ def isbox(x):
     return is_box(x)
 
 
-cdef inline object peel(object x):
+cpdef object peel(object x):
+    """Take all boxes off a value, of a batch too, whose example then stands for the type and shape of all rows."""
     while is_box(x):
         x = (<Box>x)._value
     return x
@@ -100,6 +103,8 @@ def is_complex(x):
 
 def getval(x):
     """Take all boxes off ``x`` and return the plain value."""
+    if is_batched(x):
+        raise NotBatchable("the plain value of a batch was asked for")
     return peel(x)
 
 

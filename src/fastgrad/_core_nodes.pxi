@@ -308,10 +308,8 @@ cdef class VJPNode(Node):
         cdef Py_ssize_t i, argnum
         cdef Rule rule
         cdef list cotangents
-        if self.form == FORM_STAGED:
-            return [pullback(g) for pullback in self.arg0]
-        if self.form == FORM_STAGED_WHOLE:
-            return tuple(self.arg0(g))
+        if self.form == FORM_STAGED or self.form == FORM_STAGED_WHOLE:
+            return row_by_row(self.pull_staged, (g,)) if is_batched(g) else self.pull_staged(g)
         args, kwargs, argnums = self.arg0
         if self.form == FORM_WHOLE:
             return rules.whole(argnums, g, self.ans, args, kwargs)
@@ -363,6 +361,12 @@ cdef class VJPNode(Node):
         self.parent0, self.parent1 = self.parents, None
         self.arg0, self.form = vjp, FORM_STAGED_WHOLE
         track(self)
+
+    cpdef object pull_staged(self, object g):
+        # By pullbacks of the user's, which may look at the value of g.
+        if self.form == FORM_STAGED:
+            return tuple([pullback(g) for pullback in self.arg0])
+        return tuple(self.arg0(g))
 
     def _pull_back(self, g):
         cdef Py_ssize_t n = self.n_parents(), i
@@ -589,12 +593,22 @@ cdef list tangents_of(Primitive fun, tuple parents):
     return [(<JVPNode>parent).g for parent in parents]
 
 
+def push_row(whole, argnums, ans, args, kwargs, *tangents):
+    """Give the tangent of one row, alone in a tuple."""
+    return (whole(argnums, tangents, ans, args, kwargs),)
+
+
 cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple argnums, list tangents):
     """The tangent of ans, given the tangents of the arguments at argnums."""
     cdef Rule rule
     cdef Py_ssize_t i
     cdef object fun = rules.fun
     if rules.form == FORM_WHOLE:
+        if rules.opaque:
+            for g in tangents:
+                if is_batched(g):
+                    call = functools.partial(push_row, rules.whole, argnums, ans, args, kwargs)
+                    return row_by_row(call, tangents)[0]
         return rules.whole(argnums, tangents, ans, args, kwargs)
     given = rule_keywords(fun, kwargs)
     total = None

@@ -18,7 +18,8 @@ cdef class Rule:
 cdef class Rules:
     """The rules of one primitive in one mode."""
 
-    def __init__(self, fun, int form, tuple by_argnum=(), whole=None, bint broadcasts=False, argnums=None):
+    def __init__(self, fun, int form, tuple by_argnum=(), whole=None, bint broadcasts=False, argnums=None,
+                 bint opaque=False):
         if form == FORM_WHOLE and not by_argnum:
             by_argnum = (Rule(RULE_CALL, whole, 0xFFFFFFFF, 0),)
         self.argnums = argnums
@@ -27,6 +28,7 @@ cdef class Rules:
         self.by_argnum = by_argnum
         self.whole = whole
         self.broadcasts = broadcasts
+        self.opaque = opaque
 
     def covers(self, Py_ssize_t argnum):
         """Say whether there is a rule for an argument, as far as that is known."""
@@ -115,6 +117,7 @@ cdef class Primitive:
         self.is_ufunc = isinstance(fun, np.ufunc)
         if self.is_ufunc:
             self.n_inputs = fun.nin
+            self.is_elementwise = fun.signature is None and fun.nout == 1
             serve_ufunc(self)
         self.notrace_types = ()
         self.out_place = -2

@@ -169,4 +169,4 @@ def set_staged_vjp(fun, stage, whole=False, argnums=None):
 
 def set_whole_jvp(fun, jvp, argnums=None):
     """Set ``jvp(argnums, gs, ans, args, kwargs)``."""
-    _set(fun, jvps=Rules(fun, forms["whole"], whole=jvp, argnums=argnums))
+    _set(fun, jvps=Rules(fun, forms["whole"], whole=jvp, argnums=argnums, opaque=True))

@@ -1,7 +1,7 @@
 """Traced lists, tuples and dicts: boxes, vector spaces and the functions that make and take them apart."""
 
 from fastgrad._backward import bind_assemble
-from fastgrad._core import ContainerBox, bind_container_take, bind_traced_container
+from fastgrad._core import ContainerBox, bind_container_take, bind_traced_container, peel
 from fastgrad._rules import def_direct, def_whole
 from fastgrad.core import SparseObject, VSpace, vspace
 from fastgrad.tracer import getval, isbox, notrace_primitive, primitive
@@ -350,7 +350,7 @@ class _TracedType(type_):
     """Metaclass: ``isinstance(x, list)`` holds for a traced list too."""
 
     def __instancecheck__(cls, instance):
-        return isinstance_(getval(instance), cls.__mro__[1])
+        return isinstance_(peel(instance), cls.__mro__[1])
 
 
 ListMeta = TupleMeta = DictMeta = _TracedType

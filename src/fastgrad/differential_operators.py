@@ -1,14 +1,17 @@
 """Operators on functions: gradients, Jacobians, Hessians and products with them."""
 
 import inspect
+import math
 import warnings
 
 import fastgrad.numpy as np
 from fastgrad._backward import pull_once, value_and_gradient
 from fastgrad._core import ClosedOverTrace
-from fastgrad.core import defjvp_argnum, defvjp_argnum, vspace
+from fastgrad._jacobians import by_columns, by_columns_at_once, by_rows, is_tall
+from fastgrad._rules import def_whole
 from fastgrad.core import make_jvp as _make_jvp
 from fastgrad.core import make_vjp as _make_vjp
+from fastgrad.core import sum_outgrads, vspace
 from fastgrad.tracer import isbox, primitive
 from fastgrad.wrap_util import unary_to_nary, wraps
 
@@ -23,7 +26,9 @@ __all__ = [
     "hessian_tensor_product",
     "hessian_vector_product",
     "holomorphic_grad",
+    "jacfwd",
     "jacobian",
+    "jacrev",
     "make_ggnvp",
     "make_hvp",
     "make_jvp",
@@ -119,28 +124,80 @@ def jacobian(fun, x):
     callable
         Takes the arguments of ``fun`` and gives an array of shape ``fun(x).shape + x.shape``.
 
+    See Also
+    --------
+    jacfwd, jacrev : the same by one of the two modes.
+
     Notes
     -----
-    One backward pass per element of the output.
+    By reverse mode; or by forward mode, if the argument has at most half as many elements as the value and all
+    primitives have a JVP. ``fun`` is then called a second time, and the Jacobian is that of this call. Basis vectors go
+    through in batches where the rules allow it, else one by one.
     """
     vjp, ans = _make_vjp(fun, x)
     space, x_space = vspace(ans), vspace(x)
-    rows = [_row(vjp, vector, space, x_space) for vector in _real_basis(space)]
-    return np.reshape(np.stack(rows), space.shape + x_space.shape)
+    forward = by_columns_at_once(fun, x, x_space, math.prod(space.shape)) if is_tall(space, x_space) else None
+    return by_rows(vjp, space, x_space) if forward is None else forward
 
 
-def _real_basis(space):
-    """Give the basis vectors that a Jacobian's rows belong to: one an element, also where the output is complex."""
-    if not space.iscomplex:
-        return space.standard_basis()
-    return (vector for vector in space.standard_basis() if vector.imag.any() == 0)
+@unary_to_nary
+def jacrev(fun, x):
+    """Give the Jacobian of a function from arrays to arrays, by reverse mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns an array.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives an array of shape ``fun(x).shape + x.shape``.
+
+    See Also
+    --------
+    jacobian : the same by the mode that suits the shapes.
+
+    Notes
+    -----
+    One call of ``fun``, and one backward pass per batch of elements of its value.
+    """
+    vjp, ans = _make_vjp(fun, x)
+    return by_rows(vjp, vspace(ans), vspace(x))
 
 
-def _row(vjp, vector, space, x_space):
-    """Give a row of a Jacobian. A pullback to a real argument gives Re(g J): two make a complex row."""
-    if space.iscomplex and not x_space.iscomplex:
-        return vjp(vector) - 1j * vjp(1j * vector)
-    return vjp(vector)
+@unary_to_nary
+def jacfwd(fun, x):
+    """Give the Jacobian of a function from arrays to arrays, by forward mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns an array.
+    argnum : int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives an array of shape ``fun(x).shape + x.shape``.
+
+    Raises
+    ------
+    NotImplementedError
+        If a primitive has no JVP.
+
+    See Also
+    --------
+    jacobian : the same by the mode that suits the shapes.
+
+    Notes
+    -----
+    One call of ``fun`` per batch of elements of the argument: it must give the same value each time.
+    """
+    return by_columns(fun, x, vspace(x))
 
 
 @unary_to_nary
@@ -180,6 +237,11 @@ def hessian(fun, x):
     -------
     callable
         Takes the arguments of ``fun`` and gives an array of shape ``fun(x).shape + x.shape + x.shape``.
+
+    Notes
+    -----
+    Reverse over reverse: ``fun`` is called once, its gradient is traced, and batches of basis vectors go back through
+    that graph. Of a function that is not scalar it is the Jacobian of the Jacobian.
     """
     return jacobian(jacobian(fun))(x)
 
@@ -446,12 +508,12 @@ def checkpoint(fun):
             # It uses a traced value of a surrounding function: right only if every step of it is traced.
             return fun(*args, **kwargs)
 
-    def vjpmaker(argnum, ans, args, kwargs):
-        return lambda g: make_vjp(fun, argnum)(*args, **kwargs)[0](g)
+    def vjp(argnums, g, _ans, args, kwargs):
+        return [make_vjp(fun, argnum)(*args, **kwargs)[0](g) for argnum in argnums]
 
-    def jvpmaker(argnum, g, ans, args, kwargs):
-        return make_jvp(fun, argnum)(*args, **kwargs)(g)[1]
+    def jvp(argnums, gs, _ans, args, kwargs):
+        pairs = zip(argnums, gs, strict=True)
+        return sum_outgrads(make_jvp(fun, argnum)(*args, **kwargs)(g)[1] for argnum, g in pairs)
 
-    defvjp_argnum(evaluate, vjpmaker)
-    defjvp_argnum(evaluate, jvpmaker)
+    def_whole(evaluate, vjp, jvp)
     return checkpointed

@@ -1,6 +1,7 @@
 """The rules of NumPy's functions, both modes side by side, a family to a file."""
 
 from fastgrad.numpy.rules import (  # noqa: F401
+    batching,
     composed,
     construction,
     contractions,

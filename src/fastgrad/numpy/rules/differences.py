@@ -5,7 +5,7 @@ import numpy as onp
 from fastgrad._rules import def_direct, def_whole
 from fastgrad.core import VSpace, vspace
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import fit, normalize_axes
+from fastgrad.numpy.broadcasting import dtype_of, fit, normalize_axes
 from fastgrad.tracer import getval
 
 _NOT_GIVEN = onp._NoValue
@@ -17,7 +17,7 @@ def _zeros(x, axis, length):
     """Give zeros in the shape and dtype of ``x`` but for the length of one axis."""
     shape = list(anp.shape(x))
     shape[axis] = length
-    return onp.zeros(shape, getval(x).dtype)
+    return onp.zeros(shape, dtype_of(x))
 
 
 def _between(x, axis, start, stop):

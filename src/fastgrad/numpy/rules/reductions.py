@@ -13,7 +13,7 @@ import numpy as onp
 from fastgrad._core import extreme_back, spread_over_axes
 from fastgrad._rules import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import is_complex, keep_reduced, kept_shape, like, normalize_axes
+from fastgrad.numpy.broadcasting import dtype_of, is_complex, keep_reduced, kept_shape, like, normalize_axes
 from fastgrad.tracer import getval, primitive
 
 # What NumPy passes for a keyword that was not given.
@@ -445,7 +445,7 @@ def _cumsum_forward(g, _ans, _a, axis=None, dtype=None, out=None):
 def _delayed(x, steps, fill):
     """Move the last axis by some steps, filling in at the front."""
     n = anp.shape(x)[-1]
-    front = onp.full((*anp.shape(x)[:-1], min(steps, n)), fill, getval(x).dtype)
+    front = onp.full((*anp.shape(x)[:-1], min(steps, n)), fill, dtype_of(x))
     return anp.concatenate([front, x[..., : max(n - steps, 0)]], -1)
 
 
