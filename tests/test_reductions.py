@@ -145,6 +145,15 @@ def test_other_spellings_of_keepdims(name, keepdims):
     check_grads(lambda x: getattr(np, name)(x, axis=1, keepdims=keepdims))(x)
 
 
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.prod, np.max, np.var])
+def test_a_reduction_over_no_axes(f):
+    x = onp.arange(1.0, 4.0)
+    expected = 0 * x if f is np.var else 2 * x
+    onp.testing.assert_array_equal(f(x, ()), make_vjp(lambda x: f(x, ()))(x)[1])
+    onp.testing.assert_allclose(grad(lambda x: np.sum(f(x, ()) ** 2))(x), expected)
+    onp.testing.assert_allclose(grad(lambda x: np.sum(f(x, axis=()) ** 2))(x), expected)
+
+
 def test_a_reduction_of_a_number_takes_an_axis():
     assert pulled(lambda x: np.sum(x, axis=0), 3.0) == 1.0
     assert pulled(lambda x: np.max(x, axis=-1), onp.array(3.0)) == 1.0
