@@ -458,14 +458,29 @@ cdef class Pullback:
         if self.end is None:
             return vspace(self.x).zeros()
         add = replaced_add_outgrads()
-        if not self.ordered:
-            self.order = order_graph(self.end) if type(self.end) is VJPNode else None
-            self.ordered = True
+        self.put_in_order()
         if add is not None or self.order is None:
             if is_batched(g):
                 raise NotBatchable("the backward pass, or a node in it, is not fastgrad's own")
             return walk_any(self.end, g, add_outgrads if add is None else add)
         return walk(self.order, g, once)
+
+    cdef int put_in_order(self) except -1:
+        if not self.ordered:
+            self.order = order_graph(self.end) if type(self.end) is VJPNode else None
+            self.ordered = True
+        return 0
+
+    @property
+    def index_share(self):
+        """float : the share of the graph's nodes that record an index, 0 where the graph is not known."""
+        cdef unsigned int k, n = 0
+        self.put_in_order()
+        if self.order is None:
+            return 0.0
+        for k in range(self.order.n):
+            n += (<VJPNode>self.order.nodes[k]).form == FORM_INDEX
+        return n / <double>self.order.n
 
 
 cdef object float64 = np.float64

@@ -11,8 +11,9 @@ from fastgrad.builtins import ContainerVSpace
 from fastgrad.core import make_jvp
 from fastgrad.tracer import isbox
 
-# The fewest rows that are worth a batch: an operation on one costs as much as on so many rows one by one.
-FEWEST = 5
+# The fewest rows that are worth a batch: an operation on one costs as much as on so many rows one by one. An index
+# costs five times as much, so that a graph of scalars taken out of an array needs more rows.
+FEWEST = 6
 # How many rows a batch has: as many as make arrays of so many elements, which stay in the cache, but not too few.
 AIM, ENOUGH = 2**14, 32
 # The most elements that a value on the way may have in all rows together: 32 MB of doubles.
@@ -95,7 +96,7 @@ def by_rows(vjp, space, x_space):
     if not n:
         return onp.zeros(space.shape + x_space.shape, onp.result_type(x_space.dtype, space.dtype))
     rows = None
-    if n >= FEWEST:
+    if n >= FEWEST and n >= FEWEST * (1 + 4 * vjp.index_share):
         rows = _in_batches(lambda start, stop: _pulled(vjp, space, start, stop, both), n, max(n, x_space.size))
     if rows is None:
         rows = _stacked([_row(vjp, vector, both) for vector in _one_by_one(space)])
