@@ -14,8 +14,9 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from fastgrad._core cimport FORM_INDEX, ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
-from fastgrad._core cimport add_indexed, add_values, fits_space, is_batched, is_item, peel, vspace
+from fastgrad._core cimport FORM_INDEX, REUSE_COTANGENT, REUSE_KEPT
+from fastgrad._core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
+from fastgrad._core cimport add_indexed, add_values, fits_space, is_batched, is_item, peel, solid, vspace
 
 from fastgrad._core import NotBatchable, getval, isbox, trace
 
@@ -346,6 +347,7 @@ cdef object walk(Order order, object seed, bint once):
     cdef bint *mutable = <bint *>PyMem_Calloc(n, sizeof(bint))
     cdef size_t k, edge, n_parents
     cdef unsigned int *edges
+    cdef int reuse
     cdef VJPNode node
     cdef PyObject *given
     try:
@@ -371,7 +373,10 @@ cdef object walk(Order order, object seed, bint once):
                 give_item(&totals[edges[0]], &mutable[edges[0]], node, g, mutable[k])
             elif not (node.form == FORM_INDEX and n_parents == 1
                       and add_indexed(node, g, &totals[edges[0]], &mutable[edges[0]])):
-                node.pull(g, k + 1 < n, pulled, n_parents)
+                reuse = REUSE_COTANGENT if k + 1 < n else 0
+                if once and not kept[k] and is_ours_alone(order, uses, k):
+                    reuse |= REUSE_KEPT
+                node.pull(g, reuse, pulled, n_parents)
                 deliver(pulled, edges, n_parents, totals, mutable)
             if once:
                 if kept[k] or not is_ours_alone(order, uses, k):
@@ -379,7 +384,7 @@ cdef object walk(Order order, object seed, bint once):
                         kept[edges[edge]] = True
                 else:
                     node.release()
-        return g
+        return solid(g)
     finally:
         if totals != NULL:
             for k in range(n):
@@ -401,7 +406,7 @@ cdef object walk_any(object end_node, object seed, object add):
         g = outgrads.pop(node)[0]
         for parent, given in zip(node.parents, node.vjp(g), strict=True):
             outgrads[parent] = add(outgrads.get(parent), given)
-    return g
+    return solid(g)
 
 
 cdef object core = None

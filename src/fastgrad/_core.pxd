@@ -13,6 +13,11 @@ cdef enum:
     FORM_STAGED    # autograd's public form: arg0 = a pullback per parent, parent0 = tuple of parents
     FORM_STAGED_WHOLE  # arg0 = one pullback for all parents
 
+cdef enum:
+    # What a pullback may overwrite, if nobody else holds it.
+    REUSE_COTANGENT = 1
+    REUSE_KEPT = 2  # what the node keeps: it will not be pulled again
+
 
 cdef class Box:
     # A traced value. `_trace` is the level of the trace it belongs to, `_node` the record of how it was made there;
@@ -52,9 +57,11 @@ cdef class Rule:
     cdef int plain
     # The derivative where the argument is real, of a function that has another one where it is complex.
     cdef readonly object real_deriv
-    # Of power alone: the derivatives for an exponent that is the number 2, or any other number.
-    cdef readonly tuple for_numbers
-    cdef object square_formula
+    # Of power alone: the derivatives for exponents that are numbers, by exponent, None for all others; their formulas,
+    # noted with `formula`, which is that for all others.
+    cdef readonly dict for_numbers
+    cdef list exponents
+    cdef list exponent_formulas
 
 
 cdef class Rules:
@@ -141,7 +148,7 @@ cdef class VJPNode(Node):
 
     cdef Py_ssize_t n_parents(self)
     cdef PyObject *parent(self, Py_ssize_t i)
-    cdef int pull(self, object g, bint own, PyObject **out, Py_ssize_t n) except -1
+    cdef int pull(self, object g, int reuse, PyObject **out, Py_ssize_t n) except -1
     cdef object pull_call(self, object g)
     cpdef object pull_staged(self, object g)
     cdef object fit(self, Py_ssize_t i, object g)
@@ -183,6 +190,7 @@ cdef class SparseObject:
 
 
 cdef bint is_box(object x)
+cdef object solid(object g)
 cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1
 cdef bint is_item(VJPNode node)
 cdef bint fits_space(object g, object space)

@@ -55,6 +55,7 @@ cdef extern from "Python.h":
     PyTypeObject PyDict_Type
 
 cdef extern from "numpy/arrayobject.h":
+    object PyArray_New(PyTypeObject *, int, cnp.npy_intp *, int, cnp.npy_intp *, void *, int, int, PyObject *)
     PyTypeObject PyArray_Type
     PyTypeObject PyDoubleArrType_Type
     PyTypeObject PyFloatArrType_Type
@@ -127,7 +128,6 @@ cdef enum:
     # Not of scalars, but done here too.
     LANE_INDEX
     LANE_DOT
-    LANE_MATMUL
 
 cdef enum:
     # Which reductions are done by _core_reductions.pxi.

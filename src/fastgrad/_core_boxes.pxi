@@ -338,7 +338,7 @@ def bind_operators(namespace, getitem):
     p_less, p_less_equal = namespace["less"], namespace["less_equal"]
     p_greater, p_greater_equal = namespace["greater"], namespace["greater_equal"]
     p_getitem = getitem
-    p_getitem.lane, (<Primitive>namespace["dot"]).lane, p_matmul.lane = LANE_INDEX, LANE_DOT, LANE_MATMUL
+    p_getitem.lane, (<Primitive>namespace["dot"]).lane = LANE_INDEX, LANE_DOT
     p_add.lane, p_subtract.lane = LANE_ADD, LANE_SUBTRACT
     p_multiply.lane, p_divide.lane, p_negative.lane = LANE_MULTIPLY, LANE_DIVIDE, LANE_NEGATIVE
     for name, kind in (("sum", REDUCE_SUM), ("mean", REDUCE_MEAN), ("max", REDUCE_MAX), ("min", REDUCE_MIN)):

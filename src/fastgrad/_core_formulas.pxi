@@ -105,19 +105,23 @@ cdef class Formula:
         for i in range(len(constants)):
             self.constants[i] = constants[i]
 
-    cdef object run(self, PyObject **inputs, bint own):
+    cdef object run(self, PyObject **inputs, int reuse):
         """The result for inputs g, ans, x, y (those not used may be NULL); None where this is not the way.
 
-        `own`: g belongs to the caller alone, so that the result may take its place.
+        `reuse`: which of them the result may take the place of, if nobody else holds it.
         """
         cdef double scalars[N_REGISTERS]
         cdef PyObject *like = NULL
+        cdef PyObject *constant = NULL
         cdef int typenum = -1, i, kind
         cdef bint strong = False
         for i in range(N_INPUTS):
             if not self.inputs >> i & 1:
                 continue
             kind = as_double(<object>inputs[i], &scalars[i])
+            if i == 0 and not kind and is_constant(<object>inputs[0]):
+                scalars[0] = (<double *>cnp.PyArray_DATA(<object>inputs[0]))[0]
+                constant, kind = inputs[0], 1
             if kind:
                 strong = strong or kind == 2
                 continue
@@ -129,11 +133,17 @@ cdef class Formula:
             elif kind != typenum or not cnp.PyArray_SAMESHAPE(<object>like, <object>inputs[i]):
                 return None
         if like == NULL:
-            return self.run_on_scalars(scalars) if self.runs_scalars else None
+            return self.run_on_scalars(scalars) if self.runs_scalars and constant == NULL else None
         if not self.runs[typenum] or (strong and typenum == 1):
             return None  # a float64 beside a float32 array makes float64 of it
-        own = own and is_free_array(inputs[0]) and cnp.PyArray_SAMESHAPE(<object>like, <object>inputs[0])
-        return self.run_on_arrays(inputs, scalars, like, typenum, own)
+        if constant != NULL:
+            if typenum != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(<object>like, <object>constant):
+                return None
+        for i in range(N_INPUTS):
+            if (self.inputs >> i & 1 and reuse & (REUSE_COTANGENT if i == 0 else REUSE_KEPT)
+                    and is_free_array(inputs[i]) and cnp.PyArray_NDIM(<object>inputs[i])):
+                return self.run_on_arrays(inputs, scalars, like, typenum, inputs[i])
+        return self.run_on_arrays(inputs, scalars, like, typenum, NULL)
 
     cdef object run_on_scalars(self, double *scalars):
         cdef fastgrad_step *step
@@ -159,7 +169,8 @@ cdef class Formula:
                 return None
         return fastgrad_float64(scalars[RESULT])
 
-    cdef object run_on_arrays(self, PyObject **inputs, double *scalars, PyObject *like, int place, bint own):
+    cdef object run_on_arrays(self, PyObject **inputs, double *scalars, PyObject *like, int place,
+                              PyObject *into):
         cdef char scratch[N_BETWEEN][BLOCK_BYTES]
         cdef fastgrad_step steps[MAX_STEPS]
         cdef double cells[N_REGISTERS][2]
@@ -175,7 +186,7 @@ cdef class Formula:
             if i < N_INPUTS:
                 if not self.inputs >> i & 1:
                     continue
-                if Py_TYPE(<object>inputs[i]) is &PyArray_Type and cnp.PyArray_NDIM(<object>inputs[i]):
+                if loop_place(<object>inputs[i]) >= 0:
                     data[i] = <char *>cnp.PyArray_DATA(<object>inputs[i])
                     strides[i] = advance[i] = item
                 elif not put_scalar(&cells[i][0], scalars[i], place):
@@ -197,7 +208,7 @@ cdef class Formula:
                 data[step.out], strides[step.out] = scratch[step.out - FIRST_BETWEEN], item
             steps[n_steps] = step[0]
             n_steps += 1
-        answer = <object>inputs[0] if own else cnp.PyArray_EMPTY(
+        answer = <object>into if into != NULL else cnp.PyArray_EMPTY(
             cnp.PyArray_NDIM(<object>like), cnp.PyArray_DIMS(<object>like), cnp.PyArray_TYPE(<object>like), 0)
         data[RESULT] = <char *>cnp.PyArray_DATA(answer)
         strides[RESULT] = advance[RESULT] = item
@@ -210,7 +221,8 @@ cdef class Formula:
                                           block)
         if code > 0 and are_ignored(code):
             code = 0
-        if code and own:  # what stood in g is lost, but the result is that of the ufuncs: only a warning is due
+        if code > 0 and into != NULL:
+            # What stood there is lost, but the result is that of the ufuncs: only a warning is due.
             report_flags(code)
             code = 0
         if code < 0:

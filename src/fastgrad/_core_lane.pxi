@@ -19,12 +19,9 @@ cdef extern from *:
         npy_bool no_floatingpoint_errors;
     } fastgrad_call_info;
 
-    static inline void clear_flags(void) { if (fetestexcept(FASTGRAD_FLAGS)) feclearexcept(FASTGRAD_FLAGS); }
-    static inline int any_flags(void) { return fetestexcept(FASTGRAD_FLAGS) != 0; }
-
     /* 1: done, 0: a flag was raised, or the loop failed. */
     static inline int fastgrad_run(fastgrad_call_info *info, char **data, npy_intp n, npy_intp *strides) {
-        clear_flags();
+        if (fetestexcept(FASTGRAD_FLAGS)) feclearexcept(FASTGRAD_FLAGS);
         if (info->loop(info->context, data, &n, strides, info->auxdata) < 0) {
             PyErr_Clear();
             return 0;
@@ -36,8 +33,6 @@ cdef extern from *:
         void *loop
         void *context
         cnp.npy_bool requires_pyapi
-    void clear_flags()
-    bint any_flags()
     bint fastgrad_run(fastgrad_call_info *, char **, cnp.npy_intp, cnp.npy_intp *)
 
 cdef extern from "Python.h":
@@ -208,38 +203,14 @@ cdef inline object lane_binary(Primitive fun, object x, object y):
                       cnp.PyArray_ITEMSIZE(y))
 
 
-cdef inline bint is_blas_array(object x):
-    # A vector or matrix that NumPy hands to BLAS as it is.
-    if Py_TYPE(x) is not &PyArray_Type or not 1 <= cnp.PyArray_NDIM(x) <= 2 or cnp.PyArray_SIZE(x) == 0:
-        return False
-    return (cnp.PyArray_TYPE(x) in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT, cnp.NPY_CDOUBLE)
-            and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>x)
-            and (cnp.PyArray_IS_C_CONTIGUOUS(x) or cnp.PyArray_IS_F_CONTIGUOUS(x)))
-
-
-cdef object lane_product(Primitive fun, object x, object y):
-    # dot or matmul of vectors and matrices: the same products of BLAS, of which matmul also heeds the floating-point
-    # flags. None where NumPy must do it.
-    if not lane_enabled or not is_blas_array(x) or not is_blas_array(y) or cnp.PyArray_TYPE(x) != cnp.PyArray_TYPE(y):
-        return None
-    if cnp.PyArray_DIM(x, cnp.PyArray_NDIM(x) - 1) != cnp.PyArray_DIM(y, 0):
-        return None
-    clear_flags()
-    product = cnp.PyArray_MatrixProduct(x, y)
-    if fun.lane == LANE_MATMUL and any_flags():
-        return None
-    return product
-
-
 cdef inline object binary_op(Primitive fun, object x, object y):
     """fun on two plain values."""
     cdef PyObject *args[3]
     if fun.lane >= LANE_INDEX:
         if fun.lane == LANE_INDEX:
             return item_of(x, y)
-        ans = lane_product(fun, x, y)
-        if ans is not None:
-            return ans
+        if Py_TYPE(x) is &PyArray_Type and Py_TYPE(y) is &PyArray_Type:
+            return cnp.PyArray_MatrixProduct(x, y)  # what numpy.dot is, once it knows that nobody else wants the call
     elif fun.n_inputs == 2:
         ans = lane_binary(fun, x, y)
         if ans is not None:

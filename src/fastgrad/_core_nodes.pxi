@@ -92,7 +92,7 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
     if rule.kind == RULE_NEGATE:
         return -g
     if n == 1 or n == 2:
-        cotangent = apply_formula(rule, g, False, ans, args[0], args[1] if n == 2 else None)
+        cotangent = apply_formula(rule, g, 0, ans, args[0], args[1] if n == 2 else None)
         if cotangent is not None:
             return cotangent
     if rule.kind == RULE_DERIV:
@@ -132,18 +132,19 @@ cdef object find_formula(Rule rule):
         if rule.formula is not False:
             (<Formula>rule.formula).runs[PLACE_COMPLEX] = False
     elif rule.for_numbers is not None:
-        square, other = rule.for_numbers
-        rule.square_formula = formula_of(square, 2, p_multiply)
-        rule.formula = formula_of(other, 2, p_multiply) or False
+        rule.exponents = [float(exponent) for exponent in rule.for_numbers if exponent is not None]
+        rule.exponent_formulas = [formula_of(rule.for_numbers[e], 2, p_multiply) for e in rule.exponents]
+        rule.formula = formula_of(rule.for_numbers[None], 2, p_multiply) or False
     else:
         rule.formula = formula_of(rule.fun, rule.n_args, p_multiply) or False
     return rule.formula
 
 
-cdef inline object apply_formula(Rule rule, object g, bint own, object ans, object x, object y):
+cdef inline object apply_formula(Rule rule, object g, int reuse, object ans, object x, object y):
     """`g` times the derivative of an elementwise function, on plain values; None where this is not the way."""
     cdef PyObject *inputs[4]
     cdef double exponent
+    cdef Py_ssize_t i
     formula = rule.formula
     if formula is None:
         formula = find_formula(rule)
@@ -152,22 +153,24 @@ cdef inline object apply_formula(Rule rule, object g, bint own, object ans, obje
     if rule.for_numbers is not None:
         if not as_double(y, &exponent) or exponent == 0:
             return None
-        if exponent == 2:
-            formula = rule.square_formula
+        for i in range(len(rule.exponents)):
+            if <double>rule.exponents[i] == exponent:
+                formula = rule.exponent_formulas[i]
+                break
     inputs[0] = <PyObject *>g
     inputs[1] = <PyObject *>ans
     inputs[2] = <PyObject *>x
     inputs[3] = <PyObject *>y
-    return (<Formula>formula).run(inputs, own)
+    return (<Formula>formula).run(inputs, reuse)
 
 
-cdef inline object apply_small(Rule rule, object g, bint own, object ans, object x, object y, Py_ssize_t n):
-    # apply_rule for one or two arguments, without a tuple. `own`: g may be overwritten if nobody else holds it.
+cdef inline object apply_small(Rule rule, object g, int reuse, object ans, object x, object y, Py_ssize_t n):
+    # apply_rule for one or two arguments, without a tuple. `reuse`: what may be overwritten if nobody else holds it.
     cdef PyObject *stack[5]
     if rule.kind == RULE_IDENTITY:
         return g
     if rule.formula is not False:
-        cotangent = apply_formula(rule, g, own, ans, x, y)
+        cotangent = apply_formula(rule, g, reuse, ans, x, y)
         if cotangent is not None:
             return cotangent
     if rule.kind == RULE_NEGATE:
@@ -267,12 +270,12 @@ cdef class VJPNode(Node):
         self.ans = self.arg0 = self.arg1 = self.targets = None
         self.released = self.form != FORM_ROOT
 
-    cdef int pull(self, object g, bint own, PyObject **out, Py_ssize_t n) except -1:
-        # Write a new reference for each of n parents into out, or raise with nothing written. `own`: g may be
+    cdef int pull(self, object g, int reuse, PyObject **out, Py_ssize_t n) except -1:
+        # Write a new reference for each of n parents into out, or raise with nothing written. `reuse`: what may be
         # overwritten, if nobody else holds it by then.
         cdef Rules rules = self.rules
         cdef Py_ssize_t i
-        cdef bint own_
+        cdef int reuse_first
         if self.released:
             raise RuntimeError(
                 "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
@@ -281,16 +284,17 @@ cdef class VJPNode(Node):
         if n != self.n_parents():
             raise RuntimeError("a node's parents were changed since its graph was ordered; make a new vjp of it")
         if self.form == FORM_UNARY:
-            put(out, 0, self.fit(0, apply_small(rules.rule(0, "VJP"), g, own, self.ans, self.arg0, None, 1)))
+            put(out, 0, self.fit(0, apply_small(rules.rule(0, "VJP"), g, reuse, self.ans, self.arg0, None, 1)))
         elif self.form == FORM_INDEX:
             put(out, 0, rules.rule(0, "VJP").fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
         elif self.form == FORM_BINARY:
             first = second = None
             if self.parent0 is not None:
-                own_ = own and self.parent1 is None
-                first = self.fit(0, apply_small(rules.rule(0, "VJP"), g, own_, self.ans, self.arg0, self.arg1, 2))
+                reuse_first = reuse if self.parent1 is None else 0
+                first = apply_small(rules.rule(0, "VJP"), g, reuse_first, self.ans, self.arg0, self.arg1, 2)
+                first = self.fit(0, first)
             if self.parent1 is not None:
-                second = self.fit(1, apply_small(rules.rule(1, "VJP"), g, own, self.ans, self.arg0, self.arg1, 2))
+                second = self.fit(1, apply_small(rules.rule(1, "VJP"), g, reuse, self.ans, self.arg0, self.arg1, 2))
             put(out, 0, second if first is None else first)
             if n == 2:
                 put(out, 1, second)
@@ -364,6 +368,8 @@ cdef class VJPNode(Node):
 
     cpdef object pull_staged(self, object g):
         # By pullbacks of the user's, which may look at the value of g.
+        if self.form == FORM_STAGED or self.form == FORM_STAGED_WHOLE:
+            g = solid(g)
         if self.form == FORM_STAGED:
             return tuple([pullback(g) for pullback in self.arg0])
         return tuple(self.arg0(g))
@@ -375,7 +381,7 @@ cdef class VJPNode(Node):
         if pulled == NULL:
             raise MemoryError("no memory to pull a cotangent back")
         try:
-            self.pull(g, False, pulled, n)
+            self.pull(g, 0, pulled, n)
             for i in range(n):
                 cotangents[i] = <object>pulled[i]
                 Py_XDECREF(pulled[i])
@@ -399,7 +405,7 @@ cdef object zeros_of(object value):
 
 
 cdef frozenset plain_types = frozenset([
-    bool, str, complex, slice, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
+    bool, str, complex, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
 
 
 cdef inline bint holds_no_cycle(object x):
@@ -415,20 +421,27 @@ cdef inline bint holds_no_cycle(object x):
 
 
 cdef bint holds_no_cycle_inside(object x):
-    if type(x) is tuple or (type(x) is dict and len(x)):
-        for item in (x if type(x) is tuple else x.values()):
+    if type(x) is tuple:
+        for item in x:
             if not holds_no_cycle(item):
                 return False
         return True
-    return type(x) is dict or type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in plain_types
+    if type(x) is slice:
+        return holds_no_cycle(x.start) and holds_no_cycle(x.stop) and holds_no_cycle(x.step)
+    return type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in plain_types
 
 
 cdef inline void untrack(VJPNode node):
     # The graph of a trace has no cycle unless a user's object makes one: nodes that hold none need not burden the
     # garbage collector, which would walk over all of them again and again while they live.
     if (Py_TYPE(node) is <PyTypeObject *>VJPNode and holds_no_cycle(node.parent0) and holds_no_cycle(node.parent1)
-            and holds_no_cycle(node.arg0) and holds_no_cycle(node.arg1) and holds_no_cycle(node.ans)):
-        PyObject_GC_UnTrack(node)
+            and holds_no_cycle(node.arg1) and holds_no_cycle(node.ans)):
+        if node.form == FORM_CALL or node.form == FORM_WHOLE:
+            args, kwargs, _ = node.arg0
+            if holds_no_cycle(args) and holds_no_cycle(tuple(kwargs.values())):
+                PyObject_GC_UnTrack(node)
+        elif holds_no_cycle(node.arg0):
+            PyObject_GC_UnTrack(node)
 
 
 cdef inline VJPNode unary_node(Rules rules, object ans, object x, object parent):

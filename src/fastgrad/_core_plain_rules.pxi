@@ -20,11 +20,48 @@ cdef object spread(object g, ArrayVSpace space, bint mean):
         if n == 0:
             return None
         value = value / n
+    if n > LANE_SIZE:
+        return constant_array(value, len(space.shape), shape)
     answer = cnp.PyArray_EMPTY(len(space.shape), shape, cnp.NPY_DOUBLE, 0)
     data = <double *>cnp.PyArray_DATA(answer)
     for i in range(n):
         data[i] = value
     return answer
+
+
+cdef object constant_array(double value, int ndim, cnp.npy_intp *shape):
+    # A large array all of whose elements are one number in memory. It spares writing and reading them, but must not be
+    # handed to users: see `solid`.
+    cdef cnp.npy_intp strides[64]
+    cdef int i
+    number = cnp.PyArray_EMPTY(0, shape, cnp.NPY_DOUBLE, 0)
+    (<double *>cnp.PyArray_DATA(number))[0] = value
+    for i in range(ndim):
+        strides[i] = 0
+    array = PyArray_New(&PyArray_Type, ndim, shape, cnp.NPY_DOUBLE, strides, cnp.PyArray_DATA(number), 0,
+                        cnp.NPY_ARRAY_ALIGNED, NULL)
+    cnp.set_array_base(array, number)
+    return array
+
+
+cdef inline bint is_constant(object x):
+    # An array as constant_array makes it, or a view of one.
+    return (Py_TYPE(x) is &PyArray_Type and cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(x) > 0
+            and cnp.PyArray_STRIDE(x, 0) == 0 and not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>x)
+            and has_no_strides(x))
+
+
+cdef bint has_no_strides(object x):
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(x)):
+        if cnp.PyArray_STRIDE(x, i):
+            return False
+    return True
+
+
+cdef object solid(object g):
+    """A cotangent as it can be handed to a user: with memory for each element."""
+    return cnp.PyArray_NewCopy(g, cnp.NPY_CORDER) if is_constant(g) else g
 
 
 def spread_over_axes(g, space, axis):

@@ -55,7 +55,7 @@ def _rule(kind, argnum, fun, plain=None):
     """Make a Rule from one entry of a table."""
     for_numbers = None
     if isinstance(fun, ByExponent):
-        for_numbers, fun = (fun.square, fun.number), fun.general
+        for_numbers, fun = fun.for_numbers, fun.general
     if fun is None:
         return Rule(rule_kinds["zero"], None, 0, _bit(argnum))
     if fun == "same":
@@ -89,11 +89,10 @@ def _table(kind, fun, rules, broadcasts, plain=()):
 
 
 class ByExponent(NamedTuple):
-    """The derivative of a power by its base: in general, and for exponents that are numbers: 2, and any but 0."""
+    """The derivative of a power by its base: in general, and for exponents that are numbers, None standing for any."""
 
     general: Callable
-    square: Callable
-    number: Callable
+    for_numbers: dict
 
 
 def def_elementwise(fun, *derivs):

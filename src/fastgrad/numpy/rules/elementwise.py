@@ -117,10 +117,23 @@ def_elementwise(anp.multiply, "arg1", "arg0")
 def_elementwise(anp.divide, "over arg1", lambda ans, _x, y: -ans / y)
 
 
+# The commonest exponents, without a call of pow.
+_BY_EXPONENT = {
+    2: lambda _ans, x, _y: 2 * x,
+    3: lambda _ans, x, _y: 3 * (x * x),
+    4: lambda _ans, x, _y: 4 * (x * x * x),
+    0.5: lambda _ans, x, _y: 0.5 / anp.sqrt(x),
+    1.5: lambda _ans, x, _y: 1.5 * anp.sqrt(x),
+    -0.5: lambda _ans, x, _y: -0.5 / (x * anp.sqrt(x)),
+    -1: lambda _ans, x, _y: -1 / (x * x),
+    -2: lambda _ans, x, _y: -2 / (x * x * x),
+    None: lambda _ans, x, y: y * x ** (y - 1),
+}
+
+
 def _power_base(_ans, x, y):
     if type(y) in (int, float):
-        # The commonest exponents without a call of pow.
-        return 2 * x if y == 2 else y * x ** (y - 1) if y else 0.0
+        return _BY_EXPONENT.get(y, _BY_EXPONENT[None])(_ans, x, y) if y else 0.0
     return y * x ** anp.where(y, y - 1, 1.0)
 
 
@@ -130,7 +143,7 @@ def _power_exponent(ans, x, _y):
     return ans * anp.log(replace_zero(x, 1.0))
 
 
-_BASE = ByExponent(_power_base, lambda _ans, x, _y: 2 * x, lambda _ans, x, y: y * x ** (y - 1))
+_BASE = ByExponent(_power_base, _BY_EXPONENT)
 def_elementwise(anp.power, _BASE, _power_exponent)
 def_elementwise(anp.float_power, _BASE, _power_exponent)
 
