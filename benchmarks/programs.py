@@ -247,12 +247,13 @@ def broadcasting_2d(np):
 
 
 def elementwise_chain_1e6(np):
+    """Ten functions in a chain."""
+
     def function(x):
-        y = np.exp(np.sin(x))
-        y = np.sqrt(y + 1.0)
-        y = np.tanh(np.log(y))
-        y = np.cos(y) * x
-        return np.sum(np.arctan(y) ** 2)
+        y = np.sqrt(1.0 + np.tanh(x) ** 2)
+        y = np.exp(y)
+        y = np.log(y / (1.0 + y))
+        return np.sum(np.abs(y) ** 3)
 
     return function
 
@@ -267,6 +268,17 @@ def mean_squared_error_1e6(np):
 
 
 # Whole programs.
+
+
+def trigonometric_chain_1e6(np):
+    """Sines and cosines of a million numbers, which cost more than all else: no library can gain much."""
+
+    def function(x):
+        y = np.exp(np.sin(x))
+        y = np.cos(np.sqrt(y + 1.0)) * x
+        return np.sum(np.sin(y) ** 2)
+
+    return function
 
 
 def rnn(np):
@@ -359,6 +371,7 @@ PROGRAMS = (
     Program("broadcasting_2d", "small", broadcasting_2d, lambda: numpy.linspace(-1.5, 1.5, 20)),
     Program("elementwise_chain_1e6", "large", elementwise_chain_1e6, lambda: normal(10**6, seed=1)),
     Program("mean_squared_error_1e6", "large", mean_squared_error_1e6, lambda: normal(10**6, seed=1)),
+    Program("trigonometric_chain_1e6", "whole", trigonometric_chain_1e6, lambda: normal(10**6, seed=1)),
     Program("rnn", "whole", rnn, rnn_parameters),
     Program("kalman_filter", "whole", kalman_filter, lambda: numpy.array([-1.0, -2.0])),
     Program("gaussian_process", "whole", gaussian_process, lambda: {"length": -1.0, "signal": 0.0, "noise": -3.0}),

@@ -82,6 +82,16 @@ cdef object keep(tuple args, unsigned int keeps, unsigned int spaces, bint conta
     return tuple(kept)
 
 
+cdef inline bint is_double(object x):
+    cdef double value
+    return as_double(x, &value) != 0
+
+
+cdef inline object numpy_number(object x):
+    # A derivative divides and takes powers as NumPy does: where Python's floats raise, it warns and gives inf or nan.
+    return fastgrad_float64(PyFloat_AS_DOUBLE(x)) if Py_TYPE(x) is &PyFloat_Type else x
+
+
 cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs):
     # One argument's cotangent or tangent; not for RULE_ZERO and RULE_SAME, which need to know which argument.
     cdef PyObject *stack[10]
@@ -96,7 +106,10 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
         if cotangent is not None:
             return cotangent
     if rule.kind == RULE_DERIV:
-        return multiply_values(g, rule.fun(ans, *args[:rule.n_args]))
+        args = args[:rule.n_args]
+        if is_double(g):
+            args = tuple([numpy_number(x) for x in args])
+        return multiply_values(g, rule.fun(ans, *args))
     if rule.kind == RULE_KEPT:
         return multiply_values(g, ans if rule.keeps & 1 else args[0] if rule.keeps & 2 else args[1])
     if rule.kind == RULE_OVER:
@@ -189,6 +202,8 @@ cdef inline object apply_small(Rule rule, object g, int reuse, object ans, objec
         return multiply_values(g, ans if rule.keeps & 1 else x if rule.keeps & 2 else y)
     if rule.kind == RULE_OVER:
         return p_divide.call(g, x if rule.keeps & 2 else y)
+    if rule.kind == RULE_DERIV and is_double(g):
+        x, y = numpy_number(x), numpy_number(y)
     stack[0] = NULL
     stack[1] = <PyObject *>g
     stack[2] = <PyObject *>ans
