@@ -305,6 +305,12 @@ cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
     return Py_REFCNT(order.nodes[k]) == <Py_ssize_t>uses[k] + 2 + (k == 0)
 
 
+cdef inline bint is_ours(PyObject *total):
+    # A sum so far that nobody but the pass holds, nor any view of it, may be added to in place.
+    return (Py_REFCNT(total) == 1 and Py_TYPE(<object>total) is &PyArray_Type
+            and cnp.PyArray_BASE(<cnp.ndarray>total) == NULL and cnp.PyArray_ISWRITEABLE(<object>total))
+
+
 cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
     """Add n cotangents to those of the nodes at these places; takes over the references in `pulled`."""
     cdef size_t i, place
@@ -321,6 +327,8 @@ cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **to
         if before != NULL and Py_TYPE(<object>before) is <PyTypeObject *>Assembly:
             (<Assembly>before).add_whole(<object>given)
         else:
+            if before != NULL and is_ours(before):
+                mutable[place] = True
             total = None if before == NULL else <object>before
             total = accumulate(total, before != NULL, &mutable[place], <object>given)
             Py_INCREF(total)
