@@ -3,10 +3,10 @@
 from types import SimpleNamespace
 
 import torch
-from torch import arctan, cos, diag, exp, log, mean, sin, sqrt, sum, tanh
+from torch import abs, arctan, cos, diag, exp, log, mean, sin, sqrt, sum, tanh
 from torch import matmul as dot
 
-__all__ = ["arctan", "array", "cos", "diag", "dot", "exp", "linalg", "log", "mean", "sin", "sqrt", "sum", "tanh"]
+__all__ = ["abs", "arctan", "array", "cos", "diag", "dot", "exp", "linalg", "log", "mean", "sin", "sqrt", "sum", "tanh"]
 
 linalg = SimpleNamespace(cholesky=torch.linalg.cholesky, slogdet=torch.linalg.slogdet, solve=torch.linalg.solve)
 

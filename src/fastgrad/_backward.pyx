@@ -308,7 +308,8 @@ cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
 cdef inline bint is_ours(PyObject *total):
     # A sum so far that nobody but the pass holds, nor any view of it, may be added to in place.
     return (Py_REFCNT(total) == 1 and Py_TYPE(<object>total) is &PyArray_Type
-            and cnp.PyArray_BASE(<cnp.ndarray>total) == NULL and cnp.PyArray_ISWRITEABLE(<object>total))
+            and cnp.PyArray_BASE(<cnp.ndarray>total) == NULL
+            and cnp.PyArray_CHKFLAGS(<cnp.ndarray>total, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE))
 
 
 cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:

@@ -36,6 +36,8 @@ cdef class ContainerBox(Box):
     # valid as long as the container has that value at that key. None before the first. They refer to this box's node,
     # not to the box, so there is no cycle.
     cdef dict taken
+    # The space that the node has noted is that of this value.
+    cdef bint is_space_noted
 
     cdef object take(self, object key)
     cdef object record_item(self, object place, object value)

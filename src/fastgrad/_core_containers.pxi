@@ -88,6 +88,13 @@ cdef class ContainerBox(Box):
             return box_answer(value, self._trace, record, p_take)
         if (<VJPNode>parent).space is None:
             (<VJPNode>parent).space = vspace(self._value)
+            self.is_space_noted = True
+        if not self.is_space_noted:
+            # The node stands for another value too: a root that was used for several traces.
+            if vspace(self._value) != (<VJPNode>parent).space:
+                record = parent.record(value, p_take, (self._value, place), {}, (0,), (parent,))
+                return box_answer(value, self._trace, record, p_take)
+            self.is_space_noted = True
         node = VJPNode.__new__(VJPNode)
         node.form, node.rules, node.arg0, node.parent0 = FORM_INDEX, item_rules, place, parent
         untrack(node)

@@ -105,7 +105,7 @@ cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
 cdef inline bint is_free_array(PyObject *x):
     # An array that nobody else holds, nor any view of it: its memory may be used again.
     return (Py_REFCNT(x) == 1 and Py_TYPE(<object>x) is &PyArray_Type and cnp.PyArray_BASE(<cnp.ndarray>x) == NULL
-            and cnp.PyArray_ISWRITEABLE(<cnp.ndarray>x))
+            and cnp.PyArray_CHKFLAGS(<cnp.ndarray>x, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE))
 
 
 cdef inline bint put_scalar(double *cell, double value, int place):

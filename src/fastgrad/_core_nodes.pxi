@@ -523,14 +523,18 @@ def bind_index_rules(Primitive getitem not None):
 
 
 cdef inline VJPNode index_node(object array, object index, VJPNode parent):
-    # The record of indexing a plain array.
-    cdef VJPNode node = VJPNode.__new__(VJPNode)
+    # The record of indexing a plain array; None if the parent stands for an array of another kind too: a root that was
+    # used for several traces.
+    cdef VJPNode node
+    if parent.space is None:
+        parent.space = vspace(array)
+    elif not fits_space(array, parent.space):
+        return None
+    node = VJPNode.__new__(VJPNode)
     node.form = FORM_INDEX
     node.rules = index_rules
     node.arg0 = index
     node.parent0 = parent
-    if parent.space is None:
-        parent.space = vspace(array)
     untrack(node)
     return node
 

@@ -252,7 +252,9 @@ cdef class Primitive:
         else:
             ans = binary_op(self, xv, yv)
             if rules is index_rules and x_boxed and not y_boxed and Py_TYPE(xv) is &PyArray_Type:
-                return box_answer(ans, level, index_node(xv, yv, (<Box>x)._node), self)
+                record = index_node(xv, yv, (<Box>x)._node)
+                if record is not None:
+                    return box_answer(ans, level, record, self)
         x_node = (<Box>x)._node if x_boxed else None
         record = binary_node(rules, ans, xv, yv, x_node, (<Box>y)._node if y_boxed else None)
         return box_answer(ans, level, record, self)
