@@ -18,7 +18,7 @@ from fastgrad._core cimport FORM_INDEX, REUSE_COTANGENT, REUSE_KEPT
 from fastgrad._core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
 from fastgrad._core cimport add_indexed, add_values, fits_space, is_batched, is_item, peel, solid, vspace
 
-from fastgrad._core import NotBatchable, getval, isbox, trace
+from fastgrad._core import NotBatchable, VSpace, getval, isbox, trace
 
 cimport numpy as cnp
 
@@ -557,7 +557,7 @@ def value_and_gradient(fun, x, caller):
     """
     cdef Pullback vjp = trace_reverse(fun, x)
     ans, vjp.ans = vjp.ans, None
-    if type(ans) is float64 or type(ans) is float:
+    if (type(ans) is float64 or type(ans) is float) and VSpace.mappings.get(type(ans)) is ArrayVSpace:
         gradient = vjp.run(one, True)
         return ans, np.ones(()) if gradient is one else gradient  # the kind that the ones of its space are
     space = None if isinstance(getval(ans), (list, tuple, dict)) else vspace(ans)

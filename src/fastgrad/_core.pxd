@@ -107,7 +107,7 @@ cdef class Primitive:
     cdef int reduction
     # Another way for calls on arrays (see _core_shortcuts.pxi), or None.
     cdef object shortcut
-    cdef Py_ssize_t shortcut_places
+    cdef Py_ssize_t shortcut_least, shortcut_most
     cdef frozenset shortcut_keywords
     # NumPy's inner loops for this ufunc on float64, float32, complex128, or NULL: see _core_lane.pxi, whose struct
     # these point to.

@@ -6,7 +6,8 @@
 cdef object spread(object g, ArrayVSpace space, bint mean):
     """The cotangent of an array that was summed, or averaged, to a scalar; None where Python must do it."""
     cdef double value
-    cdef cnp.npy_intp i, n, shape[64]
+    cdef cnp.npy_intp i, n
+    cdef cnp.npy_intp shape[64]
     cdef double *data
     if not as_double(g, &value) or space.dtype is not double_dtype or len(space.shape) > FASTGRAD_MAX_AXES:
         return None
@@ -60,8 +61,10 @@ cdef bint has_no_strides(object x):
 
 
 cdef object solid(object g):
-    """A cotangent as it can be handed to a user: with memory for each element."""
-    return cnp.PyArray_NewCopy(g, cnp.NPY_CORDER) if is_constant(g) else g
+    """A cotangent as it can be handed to a user: with memory for each element, to do with it as he likes."""
+    if Py_TYPE(g) is &PyArray_Type and not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>g):
+        return cnp.PyArray_NewCopy(g, cnp.NPY_CORDER)
+    return g
 
 
 def spread_over_axes(g, space, axis):

@@ -133,7 +133,8 @@ cdef object reduce_all(Primitive fun, object x):
 cdef object extreme(Primitive fun, object x):
     # The largest or smallest element: the loop from the second element on, its answer started with the first.
     cdef int place = loop_place(x)
-    cdef cnp.npy_intp one = 1, strides[3]
+    cdef cnp.npy_intp one = 1
+    cdef cnp.npy_intp strides[3]
     cdef char *data[3]
     if place < 0 or fun.loops[place] == NULL or cnp.PyArray_SIZE(x) == 0:
         return None

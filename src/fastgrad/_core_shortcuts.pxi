@@ -6,7 +6,8 @@ cdef PyObject *not_given = <PyObject *>np._NoValue
 
 
 cdef inline bint starts_shortcut(Primitive fun, PyObject *first, Py_ssize_t n):
-    return fun.shortcut is not None and Py_TYPE(<object>first) is &PyArray_Type and n <= fun.shortcut_places
+    return (fun.shortcut is not None and Py_TYPE(<object>first) is &PyArray_Type
+            and fun.shortcut_least <= n <= fun.shortcut_most)
 
 
 cdef inline object call_plain(Primitive fun, PyObject **args, size_t nargsf, PyObject *keywords):
@@ -35,7 +36,7 @@ cdef object call_plain_tuple(Primitive fun, tuple args, dict kwargs):
     return PyObject_Call(fun.shortcut if short else fun.fun, args, kwargs)
 
 
-def set_shortcut(Primitive fun not None, shortcut, Py_ssize_t places, keywords=()):
+def set_shortcut(Primitive fun not None, shortcut, Py_ssize_t least, Py_ssize_t most, keywords=()):
     """Let calls on arrays go another way.
 
     Parameters
@@ -43,14 +44,15 @@ def set_shortcut(Primitive fun not None, shortcut, Py_ssize_t places, keywords=(
     fun : Primitive
         The function.
     shortcut : callable
-        Does the same where its first argument is an array, no subclass, for at most ``places`` positional arguments and
-        no keywords but these.
-    places : int
+        Does the same where its first argument is an array, no subclass, for so many positional arguments and no
+        keywords but these.
+    least, most : int
         How many arguments may be given by position.
     keywords : iterable of str
         Which keywords may be given.
     """
-    fun.shortcut, fun.shortcut_places, fun.shortcut_keywords = shortcut, places, frozenset(keywords)
+    fun.shortcut, fun.shortcut_least, fun.shortcut_most = shortcut, least, most
+    fun.shortcut_keywords = frozenset(keywords)
 
 
 cdef object sum_over(object a, object axis, bint keepdims):
@@ -79,15 +81,15 @@ cdef object sum_over(object a, object axis, bint keepdims):
     return sum_axes(a, summed, n_kept, shape)
 
 
-def plain_sum(a, axis=None, *, bint keepdims=False):
+def plain_sum(a, axis=None, *, keepdims=False):
     """Sum an array as ``numpy.sum`` does."""
-    total = sum_over(a, axis, keepdims)
+    total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
     return np.add.reduce(a, axis, None, None, keepdims) if total is None else total
 
 
-def plain_mean(a, axis=None, *, bint keepdims=False):
+def plain_mean(a, axis=None, *, keepdims=False):
     """Average an array as ``numpy.mean`` does."""
-    total = sum_over(a, axis, keepdims)
+    total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
     if total is None:
         return a.mean(axis, keepdims=keepdims)
     n = cnp.PyArray_SIZE(a) // cnp.PyArray_SIZE(total) if Py_TYPE(total) is &PyArray_Type else cnp.PyArray_SIZE(a)
