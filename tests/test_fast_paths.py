@@ -117,6 +117,7 @@ def test_indices_of_all_kinds_twice(index):
 )
 def test_a_python_float_counts_as_a_float64(fun, x):
     with warnings.catch_warnings(), onp.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
         for operator in (grad, deriv, lambda f: grad(grad(f))):
             found, wanted = operator(fun)(x), operator(fun)(onp.float64(x))
             assert onp.asarray(found).dtype == onp.float64

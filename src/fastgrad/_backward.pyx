@@ -16,7 +16,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from fastgrad._core cimport FORM_INDEX, REUSE_COTANGENT, REUSE_KEPT
 from fastgrad._core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
-from fastgrad._core cimport add_indexed, add_values, fits_space, is_batched, is_item, peel, solid, vspace
+from fastgrad._core cimport add_indexed, add_into, add_values, fits_space, is_batched, is_item, peel, solid, vspace
 
 from fastgrad._core import NotBatchable, VSpace, getval, isbox, trace
 
@@ -61,6 +61,8 @@ cdef inline bint is_sparse(object g):
 cdef inline object add_in_place(object total, object g):
     # `total` belongs to the engine alone. Where adding in place would not give total + g, a new array does.
     if Py_TYPE(total) is &PyArray_Type and Py_TYPE(g) is &PyArray_Type:
+        if add_into(total, g):
+            return total
         if cnp.PyArray_TYPE(total) == cnp.PyArray_TYPE(g) and cnp.PyArray_SAMESHAPE(total, g):
             return PyNumber_InPlaceAdd(total, g)
         return total + g

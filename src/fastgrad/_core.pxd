@@ -193,6 +193,7 @@ cdef class SparseObject:
 
 cdef bint is_box(object x)
 cdef object solid(object g)
+cdef bint add_into(object total, object g) except -1
 cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1
 cdef bint is_item(VJPNode node)
 cdef bint fits_space(object g, object space)

@@ -60,20 +60,15 @@ cdef int collect_scalars(object x, list shape, Py_ssize_t depth, list flat) exce
 
 
 def scalars_in(x):
-    """Find the scalars of an array of real numbers that is given as nested lists with traced ones among them.
+    """Find the scalars of an array of real numbers, traced or not, that is given as nested lists.
 
     Returns
     -------
-    tuple of (tuple of int, list), False or None
-        The array's shape, and the scalars in order; False where none is traced, None where ``x`` is anything else.
+    tuple of (tuple of int, list) or None
+        The array's shape, and the scalars in order; None where ``x`` is anything else.
     """
     cdef list shape = [], flat = []
-    if not collect_scalars(x, shape, 0, flat):
-        return None
-    for item in flat:
-        if is_box(item):
-            return tuple(shape), flat
-    return False
+    return (tuple(shape), flat) if collect_scalars(x, shape, 0, flat) else None
 
 
 def array_of(tuple shape, tuple values):

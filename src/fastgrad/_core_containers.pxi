@@ -97,8 +97,20 @@ cdef class ContainerBox(Box):
             self.is_space_noted = True
         node = VJPNode.__new__(VJPNode)
         node.form, node.rules, node.arg0, node.parent0 = FORM_INDEX, item_rules, place, parent
+        node.space = space_of_item((<VJPNode>parent).space, place)
         untrack(node)
-        return box_answer(value, self._trace, node, p_take)
+        box = box_answer(value, self._trace, node, p_take)
+        if isinstance(box, ContainerBox):
+            (<ContainerBox>box).is_space_noted = True
+        return box
+
+
+cdef object space_of_item(object space, object place):
+    # Spaces of containers have those of the items in `shape`, built like the container.
+    try:
+        return space.shape[place]
+    except (AttributeError, LookupError, TypeError):  # a user's space
+        return None
 
 
 cdef bint fits_space(object g, object space):

@@ -231,6 +231,27 @@ cdef class Formula:
         return answer if code == 0 else None
 
 
+cdef bint add_into(object total, object g) except -1:
+    """Add g to a small plain array in place; False where this is not the way."""
+    cdef fastgrad_step step
+    cdef char *data[3]
+    cdef cnp.npy_intp strides[3]
+    cdef cnp.npy_intp stay[3]
+    cdef int flags
+    step.info = loop_for(p_add, total)
+    if step.info == NULL or step.info != loop_for(p_add, g) or not cnp.PyArray_SAMESHAPE(total, g):
+        return False
+    step.x, step.y, step.out = 0, 1, 2
+    data[0] = data[2] = <char *>cnp.PyArray_DATA(total)
+    data[1] = <char *>cnp.PyArray_DATA(g)
+    strides[0] = strides[1] = strides[2] = cnp.PyArray_ITEMSIZE(total)
+    stay[0] = stay[1] = stay[2] = 0
+    flags = fastgrad_run_steps(&step, 1, data, strides, stay, 3, cnp.PyArray_SIZE(total), cnp.PyArray_SIZE(total))
+    if flags > 0 and not are_ignored(flags):
+        report_flags(flags)
+    return True
+
+
 cdef object flagged = [
     # A call of a ufunc that raises each flag, for NumPy to warn of it, or to raise, as np.errstate says.
     (FE_OVERFLOW, "over", np.multiply, np.array([1e300]), np.array([1e300])),

@@ -175,7 +175,8 @@ cdef object space_of_array(object array):
 
 
 cdef void set_space(ArrayVSpace space, object array):
-    space.shape, space.dtype = array.shape, array.dtype
+    space.shape = cnp.PyArray_IntTupleFromIntp(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
+    space.dtype = <object>cnp.PyArray_DESCR(array)
     if cnp.PyArray_IS_C_CONTIGUOUS(array):
         space.layout = "C"
     else:

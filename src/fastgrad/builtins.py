@@ -165,6 +165,9 @@ class SequenceBox(ContainerBox):
     def __len__(self):
         return len(self._value)
 
+    def __iter__(self):
+        return iter([self[i] for i in range(len(self._value))])
+
     def __add__(self, other):
         return sequence_extend_right(self, *other)
 
@@ -279,7 +282,7 @@ class SequenceVSpace(ContainerVSpace):
 
     def _map(self, f, first, *others):
         if not others:
-            return self._make(map(f, first))
+            return self._make([f(value) for value in first])
         return self._make(f(*values) for values in zip(first, *others, strict=True))
 
     def _make(self, values):

@@ -52,11 +52,11 @@ def array(A, *args, **kwargs):
         As for ``numpy.array``.
     """
     if type(A) in (list, tuple):
-        found = None if args or kwargs else _scalars_in(A)
-        if found:
-            return array_from_scalars(found[0], *found[1])
-        if found is False or not holds_box(A):
+        if not holds_box(A):
             return _np.array(A, *args, **kwargs)
+        found = None if args or kwargs else _scalars_in(A)
+        if found is not None:
+            return array_from_scalars(found[0], *found[1])
     if _traced_sequence(A):
         return array_from_args(args, kwargs, *_traced_items(A))
     if isbox(A):
