@@ -1,6 +1,7 @@
 """Automatic differentiation of NumPy code: autograd's programming model on a compiled engine."""
 
 from fastgrad import numpy as _numpy  # registers the boxes of arrays and scalars  # noqa: F401
+from fastgrad._substitute import install_as_autograd, uninstall_as_autograd
 from fastgrad.builtins import dict, isinstance, list, tuple, type
 from fastgrad.core import primitive
 from fastgrad.differential_operators import (
@@ -39,6 +40,7 @@ __all__ = [
     "hessian_tensor_product",
     "hessian_vector_product",
     "holomorphic_grad",
+    "install_as_autograd",
     "isinstance",
     "jacfwd",
     "jacobian",
@@ -53,6 +55,17 @@ __all__ = [
     "tensor_jacobian_product",
     "tuple",
     "type",
+    "uninstall_as_autograd",
     "value_and_grad",
     "vector_jacobian_product",
 ]
+
+
+def load_ipython_extension(ipython):
+    """Put fastgrad in autograd's place in a notebook: ``%load_ext fastgrad``."""
+    install_as_autograd()
+
+
+def unload_ipython_extension(ipython):
+    """Take it out again: ``%unload_ext fastgrad``."""
+    uninstall_as_autograd()

@@ -155,22 +155,32 @@ include "_core_containers.pxi"
 
 
 cdef void set_type_flags():
-    # The one place that touches type objects. Cython 3.3 gives a cdef class no vectorcall of its own, so CPython is
-    # told where Primitive keeps its function and that it binds as a method does. And libraries set attributes on the
-    # box, node and space classes (ArrayBox.item = ...), which a static type refuses until its immutable flag is
-    # cleared; they read __module__, which for a static type is part of its name, to tell whose box it is.
+    # One of two places that touch type objects. Cython 3.3 gives a cdef class no vectorcall of its own, so CPython is
+    # told where Primitive keeps its function and that it binds as a method does.
     cdef Primitive sample = Primitive.__new__(Primitive)
     cdef Py_ssize_t offset = <char *>&sample.vectorcall - <char *><PyObject *>sample
     fastgrad_enable_vectorcall(Primitive, offset)
-    fastgrad_open_type(Box, "fastgrad.tracer.Box")
-    fastgrad_open_type(Node, "fastgrad.tracer.Node")
-    fastgrad_open_type(VJPNode, "fastgrad.core.VJPNode")
-    fastgrad_open_type(JVPNode, "fastgrad.core.JVPNode")
-    fastgrad_open_type(VSpace, "fastgrad.core.VSpace")
-    fastgrad_open_type(SparseObject, "fastgrad.core.SparseObject")
-    fastgrad_open_type(ArrayBox, "fastgrad.numpy.numpy_boxes.ArrayBox")
-    fastgrad_open_type(ArrayVSpace, "fastgrad.numpy.numpy_vspaces.ArrayVSpace")
-    fastgrad_open_type(ComplexArrayVSpace, "fastgrad.numpy.numpy_vspaces.ComplexArrayVSpace")
 
 
+# Libraries set attributes on the box, node and space classes (ArrayBox.item = ...), which a static type refuses until
+# its immutable flag is cleared; they read __module__, which for a static type is part of its name, to tell whose box it
+# is. So these are opened and named: in `type_names` are the bytes that the names point to.
+cdef dict public_types = {
+    Box: "tracer.Box", Node: "tracer.Node", VJPNode: "core.VJPNode", JVPNode: "core.JVPNode", VSpace: "core.VSpace",
+    SparseObject: "core.SparseObject", ArrayBox: "numpy.numpy_boxes.ArrayBox",
+    ArrayVSpace: "numpy.numpy_vspaces.ArrayVSpace", ComplexArrayVSpace: "numpy.numpy_vspaces.ComplexArrayVSpace",
+}
+cdef dict type_names = {}
+
+
+def name_types(str package):
+    """Say in which package the compiled classes are that have a place in autograd: fastgrad, or autograd itself."""
+    cdef bytes name
+    for kind, place in public_types.items():
+        name = f"{package}.{place}".encode()
+        name = type_names.setdefault(name, name)
+        fastgrad_open_type(kind, name)
+
+
+name_types("fastgrad")
 set_type_flags()

@@ -358,7 +358,7 @@ cdef void serve_ufunc(Primitive fun):
 cdef bint is_foreign(object x):
     # Does x bring an __array_ufunc__ of its own, which NumPy would ask before it calls the ufunc?
     cdef PyTypeObject *t = Py_TYPE(x)
-    if t is &PyArray_Type or t is &PyFloat_Type or t is &PyLong_Type or is_box(x):
+    if not asks_foreign or t is &PyArray_Type or t is &PyFloat_Type or t is &PyLong_Type or is_box(x):
         return False
     ours = getattr(type(x), "__array_ufunc__", None)
     return ours is not None and ours is not np.ndarray.__array_ufunc__
@@ -369,3 +369,18 @@ cdef bint has_foreign(tuple args):
         if is_foreign(x):
             return True
     return False
+
+
+# Whether ufuncs and foreign types meet by __array_ufunc__, as with autograd 1.9; it had none of that before.
+cdef bint asks_foreign = True
+cdef object own_array_ufunc = ArrayBox.__dict__["__array_ufunc__"]
+
+
+def set_ufunc_dispatch(bint on):
+    """Let ufuncs ask traced arrays by ``__array_ufunc__``, or leave all to operators and ``__array_priority__``."""
+    global asks_foreign
+    asks_foreign = on
+    if on and "__array_ufunc__" not in ArrayBox.__dict__:
+        ArrayBox.__array_ufunc__ = own_array_ufunc
+    elif not on and ArrayBox.__dict__.get("__array_ufunc__") is own_array_ufunc:
+        del ArrayBox.__array_ufunc__

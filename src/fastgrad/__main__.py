@@ -1,0 +1,60 @@
+"""``python -m fastgrad``: run a program as Python does, with fastgrad in autograd's place."""
+
+import os
+import subprocess
+import sys
+
+from fastgrad._substitute import check_mirror, environment_of_children
+
+HELP = """\
+usage: python -m fastgrad [--mirror VERSION] [PYTHON'S OPTIONS AND ARGUMENTS]
+
+Run a Python program with fastgrad in autograd's place. What follows is for python itself:
+
+  python -m fastgrad script.py arguments
+  python -m fastgrad -m module arguments
+  python -m fastgrad -c code arguments
+  python -m fastgrad                       an interactive session, or the program on standard input
+
+  --mirror VERSION  behave like autograd 1.8 or 1.9 where they differ (also: the environment variable FASTGRAD_MIRROR)
+  -h, --help        show this text
+"""
+
+
+def main(arguments):
+    """Replace this process by a Python that serves fastgrad as autograd from its start.
+
+    So arguments, tracebacks, exit codes and all else are Python's own.
+    """
+    mirror = None
+    if arguments and arguments[0] in ("-h", "--help"):
+        print(HELP, end="")
+        return 0
+    if arguments and arguments[0].partition("=")[0] == "--mirror":
+        option, equals, mirror = arguments.pop(0).partition("=")
+        mirror = mirror if equals else arguments.pop(0) if arguments else ""
+        try:
+            check_mirror(mirror)
+        except ValueError as error:
+            return f"python -m fastgrad: {error}"
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        return "python -m fastgrad: Python's options -E, -I and -S keep fastgrad from serving as autograd"
+    return run([sys.executable, *interpreter_options(), *arguments], {**os.environ, **environment_of_children(mirror)})
+
+
+def interpreter_options():
+    """Give the options of Python that stood before ``-m fastgrad``."""
+    before = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    return before[:-2] if before[-1] == "fastgrad" else before[:-1]
+
+
+def run(command, environment):
+    """Go over to the command, which on Windows can only be waited for."""
+    if sys.platform == "win32":
+        return subprocess.run(command, env=environment).returncode
+    sys.stdout.flush()
+    os.execve(command[0], command, environment)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

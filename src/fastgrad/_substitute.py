@@ -1,0 +1,195 @@
+"""fastgrad in autograd's place: under its names are fastgrad's own modules, in this process and in its children."""
+
+import importlib
+import importlib.util
+import os
+import sys
+from importlib.machinery import ModuleSpec
+
+from fastgrad import _core
+
+# The two kinds of behaviour there are to mirror, and the release that stands for each.
+RELEASES = {"1.8": "1.8.0", "1.9": "1.9.1"}
+
+# A folder for PYTHONPATH: its sitecustomize has a new Python process serve autograd as well.
+_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
+
+_TOO_LATE = (
+    "autograd itself is already imported (from {path}), and what imported it would go on using it. Call "
+    "fastgrad.install_as_autograd() before the first import of autograd and of any library that uses it, or run the "
+    "program with `python -m fastgrad`, its tests with `pytest -p fastgrad.as_autograd`; a notebook's kernel has to "
+    "be restarted first"
+)
+
+
+def install_as_autograd(mirror=None):
+    """Have ``import autograd``, and the import of every module of it, give fastgrad's own modules.
+
+    Call it before anything imports autograd. Python processes that this one starts do the same. To call it again
+    changes nothing, unless it is with another ``mirror``.
+
+    Parameters
+    ----------
+    mirror : {"1.8", "1.9"}, optional
+        Which autograd to behave like where the two differ: with "1.9" NumPy's ufuncs ask traced arrays, which have an
+        ``__array_ufunc__`` (xarray needs that); with "1.8" they do not, and ``array * box`` is left to the box because
+        of its ``__array_priority__`` (PennyLane needs that). By default what the environment variable
+        ``FASTGRAD_MIRROR`` says, else like the autograd that is installed, else "1.9".
+
+    Raises
+    ------
+    RuntimeError
+        If autograd itself is already imported.
+    ValueError
+        If there is no such mirror.
+    """
+    global _installed
+    _refuse_if_late()
+    if _installed is not None:
+        if mirror in (None, _installed.mirror):
+            return
+        uninstall_as_autograd()
+    _installed = _Installation(mirror)
+
+
+def uninstall_as_autograd():
+    """Take back what `install_as_autograd` did; modules that were imported meanwhile keep what they have."""
+    global _installed
+    if _installed is not None:
+        _installed.undo()
+        _installed = None
+
+
+_installed = None
+
+
+def _refuse_if_late():
+    for name, module in list(sys.modules.items()):
+        if _is_autograds(name) and sys.modules.get(_our_name(name)) is not module:
+            raise RuntimeError(_TOO_LATE.format(path=getattr(module, "__file__", None)))
+
+
+def _is_autograds(name):
+    return name == "autograd" or name.startswith("autograd.")
+
+
+def _our_name(name):
+    return name.replace("autograd", "fastgrad", 1)
+
+
+class _Installation:
+    """All that is changed while fastgrad is in autograd's place, and how to undo it."""
+
+    def __init__(self, mirror):
+        self.mirror, self.version, answers = _choose(mirror)
+        self.finder = AutogradFinder(None if answers else self.version)
+        self.environment = {name: os.environ.get(name) for name in ("PYTHONPATH", "FASTGRAD_MIRROR")}
+        sys.meta_path.insert(0, self.finder)
+        sys.modules["fastgrad"].__version__ = self.version
+        _rename_classes("fastgrad", "autograd")
+        _core.set_ufunc_dispatch(self.mirror != "1.8")
+        os.environ.update(environment_of_children(mirror))
+
+    def undo(self):
+        sys.meta_path.remove(self.finder)
+        for name in [name for name in sys.modules if _is_autograds(name)]:
+            del sys.modules[name]
+        del sys.modules["fastgrad"].__version__
+        _rename_classes("autograd", "fastgrad")
+        _core.set_ufunc_dispatch(True)
+        for name, value in self.environment.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _choose(mirror):
+    """Choose what to mirror: the behaviour, its version, and whether the installed autograd has that version."""
+    from importlib import metadata  # which takes longer to import than all of this module
+
+    try:
+        installed = metadata.version("autograd")
+    except metadata.PackageNotFoundError:
+        installed = None
+    series = installed and _series_of(installed)
+    mirror = mirror or os.environ.get("FASTGRAD_MIRROR") or series or "1.9"
+    check_mirror(mirror)
+    answers = mirror == series
+    return mirror, installed if answers else RELEASES[mirror], answers
+
+
+def check_mirror(mirror):
+    """Refuse a mirror that there is not."""
+    if mirror not in RELEASES:
+        raise ValueError(f"there is no mirror {mirror!r} of autograd, only {' and '.join(RELEASES)}")
+
+
+def _series_of(version):
+    major, minor = version.split(".")[:2]
+    return "1.8" if (int(major), int(minor)) < (1, 9) else "1.9"
+
+
+def environment_of_children(mirror):
+    """Give the environment variables by which a new Python process serves autograd from its start."""
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != _CHILDREN]
+    variables = {"PYTHONPATH": os.pathsep.join([_CHILDREN, *paths])}
+    return variables if mirror is None else {**variables, "FASTGRAD_MIRROR": mirror}
+
+
+def _rename_classes(old, new):
+    """Have boxes, nodes and vector spaces say that their modules are ``new``'s: autoray and PennyLane go by that."""
+    _core.name_types(new)
+    kinds = [_core.Box, _core.Node, _core.VSpace]
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+        package, _, rest = kind.__module__.partition(".")
+        if package == old and not rest.startswith("_"):
+            kind.__module__ = f"{new}.{rest}"
+
+
+class AutogradFinder:
+    """Finds each module of autograd: fastgrad's own of the same name.
+
+    Parameters
+    ----------
+    version : str or None
+        The version that `importlib.metadata` is to give for autograd; None leaves that to the autograd installed.
+    """
+
+    def __init__(self, version):
+        self.version = version
+
+    def find_spec(self, name, path=None, target=None):
+        """Find one module, without importing it."""
+        if not _is_autograds(name):
+            return None
+        spec = importlib.util.find_spec(_our_name(name))
+        if spec is None:
+            return None
+        found = ModuleSpec(name, _Loader(), origin=spec.origin)
+        found.submodule_search_locations = spec.submodule_search_locations
+        return found
+
+    def find_distributions(self, context):
+        """Find the distribution that says which autograd is mirrored."""
+        if self.version is None or context.name != "autograd":
+            return []
+        from fastgrad._distribution import MirroredDistribution
+
+        return [MirroredDistribution(self.version)]
+
+
+class _Loader:
+    """Loads a module of autograd by importing fastgrad's."""
+
+    def create_module(self, spec):
+        module = importlib.import_module(_our_name(spec.name))
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        # Python has just set the spec, and only that, to the one it loads.
+        module.__spec__ = self.spec
+        if module.__name__ == "fastgrad":
+            for name in [name for name in sys.modules if name.startswith("fastgrad.")]:
+                sys.modules.setdefault(name.replace("fastgrad", "autograd", 1), sys.modules[name])
