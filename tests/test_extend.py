@@ -688,7 +688,7 @@ def test_the_registries_are_asked_for_built_in_types_once_they_are_changed(value
 
 
 def test_the_registries_are_plain_dicts():
-    assert type(Box.type_mappings) is dict
+    assert isinstance(Box.type_mappings, dict)
     assert type(VSpace.mappings) is dict
     assert Box.type_mappings[onp.ndarray] is ArrayBox
     assert Box.type_mappings[float] is ArrayBox

@@ -1,6 +1,25 @@
 # Boxes: traced values, and the registry of the types that can be boxed.
 
-cdef dict box_makers = {}
+
+class BoxMakers(dict):
+    """The live registry: type of a value -> callable (value, trace, node) that boxes it. Libraries write to it."""
+
+    def __setitem__(self, value_type, maker):
+        super().__setitem__(value_type, maker)
+        choose_ufunc_dispatch()
+
+    def __delitem__(self, value_type):
+        super().__delitem__(value_type)
+        choose_ufunc_dispatch()
+
+    def pop(self, value_type, *default):
+        """Remove a type, and give what boxed it."""
+        maker = super().pop(value_type, *default)
+        choose_ufunc_dispatch()
+        return maker
+
+
+cdef object box_makers = BoxMakers()
 cdef set box_types = set()
 
 
@@ -18,7 +37,6 @@ cdef class Box:
         Record of how the value was made.
     """
 
-    # The live registry: type of a value -> callable (value, trace, node) that boxes it. Libraries write to it.
     type_mappings = box_makers
     types = box_types
     __array_priority__ = 90.0
@@ -371,16 +389,33 @@ cdef bint has_foreign(tuple args):
     return False
 
 
-# Whether ufuncs and foreign types meet by __array_ufunc__, as with autograd 1.9; it had none of that before.
+# Whether ufuncs ask traced arrays, and foreign types beside them, by __array_ufunc__: as with autograd 1.9, not 1.8.
 cdef bint asks_foreign = True
+cdef bint may_ask_foreign = True
 cdef object own_array_ufunc = ArrayBox.__dict__["__array_ufunc__"]
 
 
-def set_ufunc_dispatch(bint on):
+def allow_ufunc_dispatch(bint allowed):
     """Let ufuncs ask traced arrays by ``__array_ufunc__``, or leave all to operators and ``__array_priority__``."""
+    global may_ask_foreign
+    may_ask_foreign = allowed
+    choose_ufunc_dispatch()
+
+
+cdef int choose_ufunc_dispatch() except -1:
+    # A subclass of ndarray with an __array_ufunc__ of its own (PennyLane's tensor) that is traced takes any ufunc for
+    # NumPy's to do, and NumPy's does none with a box that has an __array_ufunc__. Without one, `tensor * box` is the
+    # box's to do, by its priority. So while such a type is registered, boxes have none.
     global asks_foreign
-    asks_foreign = on
-    if on and "__array_ufunc__" not in ArrayBox.__dict__:
+    asks_foreign = may_ask_foreign and not any(overrides_ufuncs(kind) for kind in box_makers)
+    if asks_foreign and "__array_ufunc__" not in ArrayBox.__dict__:
         ArrayBox.__array_ufunc__ = own_array_ufunc
-    elif not on and ArrayBox.__dict__.get("__array_ufunc__") is own_array_ufunc:
+    elif not asks_foreign and ArrayBox.__dict__.get("__array_ufunc__") is own_array_ufunc:
         del ArrayBox.__array_ufunc__
+    return 0
+
+
+cdef bint overrides_ufuncs(object kind):
+    if not (isinstance(kind, type) and issubclass(kind, np.ndarray)):
+        return False
+    return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__

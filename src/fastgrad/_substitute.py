@@ -1,7 +1,6 @@
 """fastgrad in autograd's place: under its names are fastgrad's own modules, in this process and in its children."""
 
 import importlib
-import importlib.util
 import os
 import sys
 from importlib.machinery import ModuleSpec
@@ -31,10 +30,11 @@ def install_as_autograd(mirror=None):
     Parameters
     ----------
     mirror : {"1.8", "1.9"}, optional
-        Which autograd to behave like where the two differ: with "1.9" NumPy's ufuncs ask traced arrays, which have an
-        ``__array_ufunc__`` (xarray needs that); with "1.8" they do not, and ``array * box`` is left to the box because
-        of its ``__array_priority__`` (PennyLane needs that). By default what the environment variable
-        ``FASTGRAD_MIRROR`` says, else like the autograd that is installed, else "1.9".
+        Which autograd to behave like where the two differ, and whose version to give. With "1.9" NumPy's ufuncs ask
+        traced arrays, which have an ``__array_ufunc__``, as xarray needs it; with "1.8" they do not. Nor do they while
+        a traced subclass of ndarray with an ``__array_ufunc__`` of its own is registered, as PennyLane needs it. By
+        default what the environment variable ``FASTGRAD_MIRROR`` says, else like the autograd that is installed, else
+        "1.9".
 
     Raises
     ------
@@ -44,11 +44,12 @@ def install_as_autograd(mirror=None):
         If there is no such mirror.
     """
     global _installed
-    _refuse_if_late()
     if _installed is not None:
         if mirror in (None, _installed.mirror):
             return
         uninstall_as_autograd()
+    _refuse_if_late()
+    _stop_waiting()
     _installed = _Installation(mirror)
 
 
@@ -65,8 +66,13 @@ _installed = None
 
 def _refuse_if_late():
     for name, module in list(sys.modules.items()):
-        if _is_autograds(name) and sys.modules.get(_our_name(name)) is not module:
+        if _is_autograds(name):
             raise RuntimeError(_TOO_LATE.format(path=getattr(module, "__file__", None)))
+
+
+def _stop_waiting():
+    """Remove the finder by which a child process waits for autograd to be imported (children/sitecustomize.py)."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "__name__", "") != "WaitingForAutograd"]
 
 
 def _is_autograds(name):
@@ -87,7 +93,7 @@ class _Installation:
         sys.meta_path.insert(0, self.finder)
         sys.modules["fastgrad"].__version__ = self.version
         _rename_classes("fastgrad", "autograd")
-        _core.set_ufunc_dispatch(self.mirror != "1.8")
+        _core.allow_ufunc_dispatch(self.mirror != "1.8")
         os.environ.update(environment_of_children(mirror))
 
     def undo(self):
@@ -96,7 +102,7 @@ class _Installation:
             del sys.modules[name]
         del sys.modules["fastgrad"].__version__
         _rename_classes("autograd", "fastgrad")
-        _core.set_ufunc_dispatch(True)
+        _core.allow_ufunc_dispatch(True)
         for name, value in self.environment.items():
             os.environ.pop(name, None)
             if value is not None:
@@ -163,7 +169,9 @@ class AutogradFinder:
         """Find one module, without importing it."""
         if not _is_autograds(name):
             return None
-        spec = importlib.util.find_spec(_our_name(name))
+        from importlib.util import find_spec  # a millisecond that importing fastgrad need not take
+
+        spec = find_spec(_our_name(name))
         if spec is None:
             return None
         found = ModuleSpec(name, _Loader(), origin=spec.origin)
