@@ -124,4 +124,7 @@ def unary_to_nary(unary_operator):
 
         return nary_f
 
+    # Where the operator can be found, if it takes the place of the one it is made from: pickle goes by that.
+    for name in ("__module__", "__qualname__"):
+        setattr(nary_operator, name, getattr(unary_operator, name, getattr(nary_operator, name)))
     return nary_operator

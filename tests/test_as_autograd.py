@@ -1,0 +1,503 @@
+"""fastgrad in autograd's place: in a program, in its children, on the command line and in pytest.
+
+What installs runs in a process of its own, since the tests beside this one use autograd itself.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from importlib.metadata import version
+
+import pytest
+
+import fastgrad
+from fastgrad import _substitute
+
+FOLDER = os.path.dirname(fastgrad.__file__)
+INSTALL = "import fastgrad\nfastgrad.install_as_autograd()\n"
+
+
+def run(*arguments, cwd=None, stdin=None, **environment):
+    """Run Python, with variables of the environment set or (None) taken away."""
+    variables = {**os.environ, "FASTGRAD_MIRROR": None, "PYTHONPATH": None, **environment}
+    variables = {name: value for name, value in variables.items() if value is not None}
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, input=stdin, env=variables, capture_output=True, text=True, timeout=60)
+
+
+def run_code(code, *options, **environment):
+    """Run code that must succeed, and give what it prints."""
+    result = run(*options, "-c", textwrap.dedent(code), **environment)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+# ------------------------------------------------------------------------------------------------------- the modules
+
+
+def test_every_module_is_fastgrads_own_before_and_after_imports():
+    code = """
+    import importlib, pkgutil, sys
+    import autograd.scipy.stats.norm           # before anything else of either
+    import fastgrad.scipy.signal
+    from autograd.numpy import numpy_vjps
+    names = [info.name for info in pkgutil.walk_packages(fastgrad.__path__, "fastgrad.") if "__main__" not in info.name]
+    for name in names:
+        theirs = importlib.import_module(name.replace("fastgrad", "autograd", 1))
+        assert theirs is sys.modules[name], name
+        assert theirs.__name__ == theirs.__spec__.name == name
+    assert numpy_vjps is fastgrad.numpy.numpy_vjps
+    assert sys.modules["autograd"] is fastgrad
+    assert sys.modules["autograd.scipy.signal"] is fastgrad.scipy.signal
+    seen = {info.name for info in pkgutil.walk_packages(sys.modules["autograd"].__path__, "autograd.")}
+    assert seen >= {"autograd.numpy.numpy_boxes", "autograd.scipy.stats.norm"}
+    print(len(names))
+    """
+    assert int(run_code(INSTALL + textwrap.dedent(code))) > 50
+
+
+def test_loaded_modules_are_there_as_soon_as_autograd_is():
+    code = """
+    import sys
+    import autograd
+    names = ("tracer", "builtins", "numpy", "numpy.linalg", "numpy.numpy_boxes")
+    print(all(sys.modules["autograd." + name] is sys.modules["fastgrad." + name] for name in names))
+    """
+    assert run_code(INSTALL + textwrap.dedent(code)) == "True\n"
+
+
+def test_all_forms_of_import():
+    code = """
+    import importlib, importlib.util, inspect, pickle
+    assert importlib.util.find_spec("autograd.numpy.random").name == "autograd.numpy.random"
+    import autograd
+    import autograd.numpy as np
+    import autograd.numpy.random as npr
+    from autograd import *
+    from autograd.numpy.numpy_boxes import ArrayBox
+    from autograd.extend import VSpace, primitive
+    assert grad is fastgrad.grad and np is fastgrad.numpy and npr is np.random
+    assert importlib.util.find_spec("autograd") is not None
+    for kept in (ArrayBox, np.sin, grad, np.linalg.svd, autograd.builtins.SequenceBox, VSpace):
+        assert pickle.loads(pickle.dumps(kept)) is kept
+    assert b"autograd.numpy.numpy_boxes" in pickle.dumps(ArrayBox)
+    assert inspect.getmodule(ArrayBox) is autograd.numpy.numpy_boxes
+    assert inspect.getmodule(grad) is autograd.differential_operators
+    assert importlib.reload(autograd.util) is fastgrad.util
+    assert importlib.reload(autograd) is fastgrad and autograd.__version__
+    assert autograd.grad(np.sin)(0.0) == 1.0
+    """
+    run_code(INSTALL + textwrap.dedent(code))
+
+
+def test_a_module_that_autograd_has_not():
+    result = run("-c", INSTALL + "import autograd.nothing")
+    assert "ModuleNotFoundError: No module named 'autograd.nothing'" in result.stderr
+
+
+def test_without_scipy_the_usual_error():
+    code = """
+    import sys
+    sys.modules["scipy"] = None
+    import autograd.numpy
+    try:
+        import autograd.scipy.stats
+    except ImportError as error:
+        print(type(error).__name__, error.name, "autograd.scipy" in sys.modules)
+    """
+    assert run_code(INSTALL + textwrap.dedent(code)) == "ModuleNotFoundError scipy False\n"
+
+
+def test_too_late_says_what_to_do():
+    code = "import fastgrad, autograd.core\nfastgrad.install_as_autograd()"
+    result = run("-c", code)
+    assert result.returncode == 1
+    assert re.search("RuntimeError: autograd itself is already imported.*before the first import", result.stderr)
+    again = "\ntry:\n    fastgrad.install_as_autograd()\nexcept RuntimeError:\n    print(autograd.__name__, "
+    again += "fastgrad.numpy.numpy_boxes.ArrayBox.__module__)"
+    shown = run_code("import fastgrad, autograd.core" + again)
+    assert shown == "autograd fastgrad.numpy.numpy_boxes\n"
+
+
+def test_installing_twice_and_taking_it_back():
+    code = """
+    import os, sys
+    import fastgrad
+    from fastgrad.numpy.numpy_boxes import ArrayBox
+    before = dict(os.environ), list(sys.meta_path), set(vars(fastgrad)), ArrayBox.__array_ufunc__
+    fastgrad.install_as_autograd("1.8")
+    fastgrad.install_as_autograd()
+    assert len(sys.meta_path) == len(before[1]) + 1
+    import autograd.numpy
+    assert autograd is fastgrad and autograd.__version__ == "1.8.0"
+    fastgrad.install_as_autograd("1.9")
+    assert autograd.__version__ == "1.9.1" and hasattr(ArrayBox, "__array_ufunc__")
+    fastgrad.install_as_autograd("1.8")
+    assert not hasattr(ArrayBox, "__array_ufunc__")
+    fastgrad.uninstall_as_autograd()
+    fastgrad.uninstall_as_autograd()
+    assert before == (dict(os.environ), list(sys.meta_path), set(vars(fastgrad)), ArrayBox.__array_ufunc__)
+    assert ArrayBox.__module__ == "fastgrad.numpy.numpy_boxes"
+    import autograd.numpy.numpy_boxes as theirs
+    assert theirs.ArrayBox is not ArrayBox
+    print(theirs.__file__)
+    """
+    assert FOLDER not in run_code(code)
+
+
+def test_the_classes_say_that_they_are_autograds():
+    code = """
+    from autograd.builtins import DictBox, SequenceBox
+    from autograd.core import JVPNode, SparseBox, VJPNode
+    from autograd.numpy.numpy_boxes import ArrayBox
+    from autograd.numpy.numpy_vspaces import ArrayVSpace, ComplexArrayVSpace
+    from autograd.tracer import Box
+    kinds = [Box, ArrayBox, SequenceBox, DictBox, SparseBox, VJPNode, JVPNode, ArrayVSpace, ComplexArrayVSpace]
+    print(*(f"{kind.__module__}.{kind.__name__}" for kind in kinds), repr(ArrayBox))
+    class Mine(Box):
+        pass
+    fastgrad.uninstall_as_autograd()
+    print(*(kind.__module__ for kind in kinds), Mine.__module__)
+    """
+    installed, taken_back = run_code(INSTALL + textwrap.dedent(code)).splitlines()
+    assert installed.split()[:9] == [
+        "autograd.tracer.Box",
+        "autograd.numpy.numpy_boxes.ArrayBox",
+        "autograd.builtins.SequenceBox",
+        "autograd.builtins.DictBox",
+        "autograd.core.SparseBox",
+        "autograd.core.VJPNode",
+        "autograd.core.JVPNode",
+        "autograd.numpy.numpy_vspaces.ArrayVSpace",
+        "autograd.numpy.numpy_vspaces.ComplexArrayVSpace",
+    ]
+    assert installed.endswith(" <class 'autograd.numpy.numpy_boxes.ArrayBox'>")
+    assert taken_back == re.sub(r"autograd(\.[\w.]+)\.\w+", r"fastgrad\1", installed.partition(" <")[0]) + " __main__"
+
+
+# -------------------------------------------------------------------------------------------- which autograd it mirrors
+
+VERSIONS = "import autograd, importlib.metadata as m; print(autograd.__version__, m.version('autograd'))"
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "expected"),
+    [
+        ([], {}, version("autograd")),
+        (["--mirror", "1.8"], {}, "1.8.0"),
+        (["--mirror=1.9"], {"FASTGRAD_MIRROR": "1.8"}, "1.9.1"),
+        ([], {"FASTGRAD_MIRROR": "1.8"}, "1.8.0"),
+    ],
+)
+def test_the_version_is_that_of_the_mirrored_autograd(options, environment, expected):
+    assert run_code(VERSIONS, "-m", "fastgrad", *options, **environment) == f"{expected} {expected}\n"
+    ask_first = "from importlib.metadata import version; print(version('autograd'))"
+    assert run_code(ask_first, "-m", "fastgrad", *options, **environment) == f"{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("installed", "expected"), [(None, "1.9.1"), ("1.7.0", "1.7.0"), ("1.8.0", "1.8.0"), ("1.10", "1.10")]
+)
+def test_the_installed_autograd_is_mirrored_if_nothing_else_is_asked(monkeypatch, installed, expected):
+    import importlib.metadata
+
+    def give(name):
+        if installed is None:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return installed
+
+    monkeypatch.delenv("FASTGRAD_MIRROR", raising=False)
+    monkeypatch.setattr(importlib.metadata, "version", give)
+    mirror, mirrored, answers = _substitute._choose(None)
+    assert (mirrored, answers) == (expected, installed is not None)
+    assert mirror == ("1.8" if installed in ("1.7.0", "1.8.0") else "1.9")
+
+
+def test_the_distribution_of_the_mirrored_version():
+    code = """
+    import importlib.metadata
+    fastgrad.uninstall_as_autograd()
+    fastgrad.install_as_autograd("1.8")
+    found = importlib.metadata.distribution("autograd")
+    print(found.metadata["Name"], found.version, found.files, found.requires)
+    """
+    assert run_code(INSTALL + textwrap.dedent(code)) == "autograd 1.8.0 None None\n"
+
+
+def test_a_mirror_that_there_is_not():
+    with pytest.raises(ValueError, match="no mirror '1.4' of autograd, only 1.8 and 1.9"):
+        _substitute._choose("1.4")
+
+
+UFUNCS = """
+import sys
+import numpy as onp
+import autograd.numpy as np
+from autograd import grad
+from autograd.core import VSpace
+from autograd.numpy.numpy_boxes import ArrayBox
+from autograd.numpy.numpy_vspaces import ArrayVSpace
+from autograd.tracer import Box
+X = onp.array([1.0, 2.0, 3.0])
+
+class Tensor(onp.ndarray):  # as PennyLane's: takes every ufunc, and has NumPy do it
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        plain = [onp.asarray(i) if isinstance(i, Tensor) else i for i in inputs]
+        return onp.asarray(super().__array_ufunc__(ufunc, method, *plain, **kwargs)).view(Tensor)
+
+def in_place(x):
+    total = onp.zeros(3)
+    held = total
+    total += x * x
+    total -= 3.0 * x
+    assert not held.any()
+    return np.sum(total)
+
+assert grad(in_place)(X).tolist() == [-1.0, 1.0, 3.0]
+"""
+
+
+@pytest.mark.parametrize("mirror", ["1.8", "1.9"])
+def test_arrays_in_place_and_tensors_in_both_mirrors(mirror):
+    code = UFUNCS + textwrap.dedent("""
+    t = (2.0 * X).view(Tensor)
+    Box.type_mappings[Tensor] = lambda value, trace, node: ArrayBox(value, trace, node)
+    VSpace.mappings[Tensor] = ArrayVSpace
+    for f in (lambda x: t * x, lambda x: x * t, lambda x: np.multiply(t, x), lambda x: t - 1.0 + x * t):
+        derivative = grad(lambda x: np.sum(f(x)))(X)
+        assert derivative.tolist() == [2.0, 4.0, 6.0], derivative
+    assert grad(in_place)(X).tolist() == [-1.0, 1.0, 3.0]
+    del Box.type_mappings[Tensor], VSpace.mappings[Tensor]
+    print(hasattr(ArrayBox, "__array_ufunc__"))
+    """)
+    assert run_code(code, "-m", "fastgrad", "--mirror", mirror) == f"{mirror == '1.9'}\n"
+
+
+def test_numpys_own_ufuncs_on_a_box():
+    code = UFUNCS + "print(grad(lambda x: np.sum(onp.exp(x)))(X).tolist() == onp.exp(X).tolist())"
+    assert run_code(code, "-m", "fastgrad", "--mirror", "1.9") == "True\n"
+    code = UFUNCS + "print(grad(lambda x: [kinds.append(type(onp.add(X, x))), x][1])(1.0))"
+    code = code.replace("X = ", "kinds = []\nX = ") + "\nprint(kinds[0].__name__)"
+    assert run_code(code, "-m", "fastgrad", "--mirror", "1.8") == "1.0\nndarray\n"
+
+
+# ------------------------------------------------------------------------------------------------- the command line
+
+SCRIPT = """
+import os, sys
+def fail(how):
+    if how == "exit":
+        sys.exit(3)
+    if how == "words":
+        raise SystemExit("no more")
+    if how == "break":
+        raise KeyboardInterrupt
+    if how == "error":
+        raise ValueError("of the script's own")
+    if how == "kill":
+        os.kill(os.getpid(), 15)
+    print(sys.argv, __name__, sys.path[0], __spec__ and __spec__.name, sys.flags.optimize, sys.stdin.read())
+fail(sys.argv[1] if len(sys.argv) > 1 else "")
+"""
+
+COMMANDS = {
+    "script": ["script.py", "show", "-m", "--mirror"],
+    "exit code": ["script.py", "exit"],
+    "exit message": ["script.py", "words"],
+    "traceback": ["script.py", "error"],
+    "signal": ["script.py", "kill"],
+    "interrupted": ["script.py", "break"],
+    "module": ["-m", "script", "show", "it"],
+    "module traceback": ["-m", "script", "error"],
+    "code": ["-c", SCRIPT, "show"],
+    "code traceback": ["-c", SCRIPT, "error"],
+    "optimised": ["-O", "script.py", "show"],
+    "no such script": ["nowhere.py"],
+    "no such module": ["-m", "nowhere"],
+    "standard input": ["-", "show"],
+    "no arguments": [],
+    "session": ["-i", "-c", "print(1)"],
+}
+
+
+@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS.keys())
+def test_a_program_runs_as_python_runs_it(tmp_path, arguments):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    stdin = "1 / 0\n" if "-i" in arguments else SCRIPT
+    expected, result = (
+        run(*options, *arguments, cwd=tmp_path, stdin=stdin)
+        for options in (["-X", "utf8"], ["-X", "utf8", "-m", "fastgrad"])
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (
+        expected.returncode,
+        expected.stdout,
+        expected.stderr,
+    )
+
+
+def test_a_script_gets_fastgrad(tmp_path):
+    (tmp_path / "script.py").write_text("import autograd, fastgrad, sys\nprint(autograd is fastgrad, sys.argv[1:])")
+    assert run("-m", "fastgrad", "script.py", "a", cwd=tmp_path).stdout == "True ['a']\n"
+    assert run("-mfastgrad", "-m", "script", "b", cwd=tmp_path).stdout == "True ['b']\n"
+
+
+def test_help_and_refusals():
+    assert run("-m", "fastgrad", "-h").stdout.startswith("usage: python -m fastgrad")
+    for arguments in (["--mirror", "2"], ["--mirror="], ["--mirror"]):
+        result = run("-m", "fastgrad", *arguments)
+        assert result.returncode == 1
+        assert "no mirror" in result.stderr
+    assert "Python's options -E, -I and -S" in run("-I", "-m", "fastgrad", "-c", "").stderr
+
+
+# ------------------------------------------------------------------------------------------------------ child processes
+
+LIBRARY = """
+import autograd
+import autograd.numpy as np
+from autograd import grad
+
+def slope(x):
+    return float(grad(np.sin)(x)), autograd.__version__
+
+def is_box_class(kind):
+    from autograd.numpy.numpy_boxes import ArrayBox
+    return kind is ArrayBox
+"""
+
+PROGRAM = """
+{first}
+import multiprocessing, sys
+import fastgrad
+from library import is_box_class, slope
+
+def own_slope(x):
+    import autograd.numpy
+    return slope(x), autograd is fastgrad
+
+if __name__ == "__main__":
+    from autograd.numpy.numpy_boxes import ArrayBox
+    with multiprocessing.get_context("{method}").Pool(1) as pool:
+        print(pool.map(slope, [0.0]), pool.map(own_slope, [0.0]), pool.map(is_box_class, [ArrayBox]))
+"""
+
+
+@pytest.mark.parametrize("first", ["", "import fastgrad; fastgrad.install_as_autograd('1.8')"])
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(tmp_path, method, first):
+    import multiprocessing
+
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    (tmp_path / "library.py").write_text(LIBRARY)
+    (tmp_path / "program.py").write_text(PROGRAM.format(method=method, first=first))
+    options = [] if first else ["-m", "fastgrad", "--mirror", "1.8"]
+    result = run(*options, "program.py", cwd=tmp_path)
+    assert result.stdout == "[(1.0, '1.8.0')] [((1.0, '1.8.0'), True)] [True]\n", result.stderr
+
+
+def test_joblib(tmp_path):
+    pytest.importorskip("joblib")
+    (tmp_path / "library.py").write_text(LIBRARY)
+    code = """
+    from fastgrad import install_as_autograd
+    install_as_autograd("1.8")
+    import joblib
+    from library import is_box_class, slope
+    from autograd.numpy.numpy_boxes import ArrayBox
+    import autograd.numpy as np
+    power = lambda x: np.power(x, 3.0)
+    jobs = [joblib.delayed(slope)(0.0), joblib.delayed(is_box_class)(ArrayBox), joblib.delayed(power)(2.0)]
+    print(joblib.Parallel(n_jobs=2)(jobs))
+    """
+    result = run("-c", textwrap.dedent(code), cwd=tmp_path)
+    assert re.fullmatch(r"\[\(1.0, '1.8.0'\), True, (np.float64\()?8.0\)?\]\n", result.stdout), result.stderr
+
+
+def test_a_child_without_autograd_does_not_import_fastgrad():
+    code = """
+    import subprocess, sys
+    show = "import sys; print('fastgrad' in sys.modules, any('children' in path for path in sys.path))"
+    print(subprocess.check_output([sys.executable, "-c", show], text=True))
+    """
+    assert run_code(INSTALL + textwrap.dedent(code)) == "False False\n\n"
+
+
+def test_a_sitecustomize_of_the_users_runs_too(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.marker = __file__")
+    code = "import sys, sitecustomize, autograd; print(sys.marker == sitecustomize.__file__, autograd.__name__)"
+    assert run_code(code, "-m", "fastgrad", PYTHONPATH=str(tmp_path)) == "True fastgrad\n"
+
+
+def test_a_python_that_has_no_fastgrad_keeps_what_it_has(tmp_path):
+    (tmp_path / "autograd.py").write_text("marker = 1")
+    code = "import sys; sys.modules['fastgrad'] = None; sys.path.insert(0, sys.argv[1]); import autograd"
+    code += "; print(autograd.marker)"
+    children = os.path.join(FOLDER, "children")
+    result = run("-c", code, tmp_path, PYTHONPATH=children)
+    assert result.stdout == "1\n", result.stderr
+
+
+# --------------------------------------------------------------------------------------------------- pytest, notebooks
+
+CONFTEST = """
+import autograd
+
+def pytest_report_header():
+    return f"conftest: {autograd.__name__} {autograd.__version__}"
+"""
+
+TESTS = """
+import os
+import autograd
+import autograd.numpy as np
+import pytest
+
+@pytest.mark.parametrize("x", [0.0, 1.0, 2.0, 3.0])
+def test_slope(x):
+    assert autograd.__name__ == "fastgrad"
+    assert autograd.__version__ == os.environ["EXPECTED"]
+    assert autograd.grad(np.sin)(x) == np.cos(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "environment"),
+    [
+        ([], {"EXPECTED": version("autograd")}),
+        (["--autograd-mirror=1.8"], {"EXPECTED": "1.8.0"}),
+        ([], {"EXPECTED": "1.8.0", "FASTGRAD_MIRROR": "1.8"}),
+        (["-n2", "--autograd-mirror=1.8"], {"EXPECTED": "1.8.0"}),
+    ],
+    ids=["default", "option", "variable", "xdist"],
+)
+def test_the_pytest_plugin(tmp_path, options, environment):
+    if "-n2" in options:
+        pytest.importorskip("xdist")
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_it.py").write_text(TESTS)
+    result = run("-m", "pytest", "-p", "fastgrad.as_autograd", "-W", "error", *options, cwd=tmp_path, **environment)
+    assert "4 passed" in result.stdout, result.stdout + result.stderr
+    assert f"conftest: fastgrad {environment['EXPECTED']}" in result.stdout
+    assert f"autograd: {environment['EXPECTED']}, as mirrored by fastgrad" in result.stdout
+
+
+def test_the_plugin_named_by_a_conftest(tmp_path):
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["fastgrad.as_autograd"]')
+    (tmp_path / "test_it.py").write_text(TESTS)
+    assert "4 passed" in run("-m", "pytest", cwd=tmp_path, EXPECTED=version("autograd")).stdout
+
+
+def test_the_notebook_extension():
+    code = """
+    import fastgrad
+    fastgrad.load_ipython_extension(None)
+    import autograd
+    print(autograd is fastgrad)
+    fastgrad.unload_ipython_extension(None)
+    import autograd
+    print(autograd is fastgrad)
+    """
+    assert run_code(code) == "True\nFalse\n"
