@@ -10,10 +10,12 @@ import sys
 import textwrap
 from importlib.metadata import version
 
+import numpy as onp
 import pytest
 
 import fastgrad
 from fastgrad import _substitute
+from fastgrad.numpy.numpy_boxes import ArrayBox
 
 FOLDER = os.path.dirname(fastgrad.__file__)
 INSTALL = "import fastgrad\nfastgrad.install_as_autograd()\n"
@@ -114,7 +116,9 @@ def test_too_late_says_what_to_do():
     code = "import fastgrad, autograd.core\nfastgrad.install_as_autograd()"
     result = run("-c", code)
     assert result.returncode == 1
-    assert re.search("RuntimeError: autograd itself is already imported.*before the first import", result.stderr)
+    assert re.search(
+        r"RuntimeError: .* already imported \(from .*autograd.__init__.py\).*before the first", result.stderr
+    )
     again = "\ntry:\n    fastgrad.install_as_autograd()\nexcept RuntimeError:\n    print(autograd.__name__, "
     again += "fastgrad.numpy.numpy_boxes.ArrayBox.__module__)"
     shown = run_code("import fastgrad, autograd.core" + again)
@@ -198,7 +202,7 @@ def test_the_version_is_that_of_the_mirrored_autograd(options, environment, expe
 
 
 @pytest.mark.parametrize(
-    ("installed", "expected"), [(None, "1.9.1"), ("1.7.0", "1.7.0"), ("1.8.0", "1.8.0"), ("1.10", "1.10")]
+    ("installed", "expected"), [(None, "1.9.1"), ("1.7.0", "1.7.0"), ("1.8.0", "1.8.0"), ("1.10rc1", "1.10rc1")]
 )
 def test_the_installed_autograd_is_mirrored_if_nothing_else_is_asked(monkeypatch, installed, expected):
     import importlib.metadata
@@ -275,6 +279,21 @@ def test_arrays_in_place_and_tensors_in_both_mirrors(mirror):
     assert run_code(code, "-m", "fastgrad", "--mirror", mirror) == f"{mirror == '1.9'}\n"
 
 
+def test_types_that_override_ufuncs_decide_as_long_as_they_are_registered():
+    kinds = [type(name, (onp.ndarray,), {"__array_ufunc__": lambda *args, **kwargs: NotImplemented}) for name in "AB"]
+    plain = type("Plain", (onp.ndarray,), {})
+    mappings, has_own = ArrayBox.type_mappings, lambda: "__array_ufunc__" in vars(ArrayBox)
+    mappings[plain] = ArrayBox
+    assert has_own()
+    mappings[kinds[0]] = mappings[kinds[1]] = ArrayBox
+    assert not has_own()
+    del mappings[kinds[0]], mappings[plain]
+    assert not has_own()
+    assert mappings.pop(kinds[1]) is ArrayBox
+    assert has_own()
+    assert mappings.pop(kinds[1], None) is None
+
+
 def test_numpys_own_ufuncs_on_a_box():
     code = UFUNCS + "print(grad(lambda x: np.sum(onp.exp(x)))(X).tolist() == onp.exp(X).tolist())"
     assert run_code(code, "-m", "fastgrad", "--mirror", "1.9") == "True\n"
@@ -341,6 +360,14 @@ def test_a_script_gets_fastgrad(tmp_path):
     (tmp_path / "script.py").write_text("import autograd, fastgrad, sys\nprint(autograd is fastgrad, sys.argv[1:])")
     assert run("-m", "fastgrad", "script.py", "a", cwd=tmp_path).stdout == "True ['a']\n"
     assert run("-mfastgrad", "-m", "script", "b", cwd=tmp_path).stdout == "True ['b']\n"
+
+
+@pytest.mark.parametrize(
+    "options", [["-O", "-m", "fastgrad"], ["-Om", "fastgrad"], ["-Omfastgrad"], ["-m", "fastgrad"]]
+)
+def test_pythons_options_before_ours_count(options):
+    expected = "0\n" if "-O" not in options[0] else "1\n"
+    assert run_code("import sys; print(sys.flags.optimize)", *options) == expected
 
 
 def test_help_and_refusals():

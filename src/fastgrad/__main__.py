@@ -44,8 +44,11 @@ def main(arguments):
 
 def interpreter_options():
     """Give the options of Python that stood before ``-m fastgrad``."""
-    before = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
-    return before[:-2] if before[-1] == "fastgrad" else before[:-1]
+    *options, last = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    if last == "fastgrad":
+        *options, last = options
+    others = last.removesuffix("fastgrad").removesuffix("m")  # "-O" of "-Om"
+    return options if others == "-" else [*options, others]
 
 
 def run(command, environment):

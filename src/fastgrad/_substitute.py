@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 from importlib.machinery import ModuleSpec
 
@@ -65,9 +66,10 @@ _installed = None
 
 
 def _refuse_if_late():
-    for name, module in list(sys.modules.items()):
-        if _is_autograds(name):
-            raise RuntimeError(_TOO_LATE.format(path=getattr(module, "__file__", None)))
+    loaded = [name for name in sys.modules if _is_autograds(name)]
+    if loaded:
+        path = getattr(sys.modules[min(loaded)], "__file__", None)
+        raise RuntimeError(_TOO_LATE.format(path=path))
 
 
 def _stop_waiting():
@@ -131,8 +133,8 @@ def check_mirror(mirror):
 
 
 def _series_of(version):
-    major, minor = version.split(".")[:2]
-    return "1.8" if (int(major), int(minor)) < (1, 9) else "1.9"
+    numbers = [int(digits) for digits in re.findall(r"\d+", version)[:2]]
+    return "1.8" if numbers < [1, 9] else "1.9"
 
 
 def environment_of_children(mirror):
