@@ -517,6 +517,13 @@ def test_the_plugin_named_by_a_conftest(tmp_path):
     assert "4 passed" in run("-m", "pytest", cwd=tmp_path, EXPECTED=version("autograd")).stdout
 
 
+def test_the_plugin_after_autograd(tmp_path):
+    (tmp_path / "conftest.py").write_text('import autograd\npytest_plugins = ["fastgrad.as_autograd"]')
+    result = run("-m", "pytest", cwd=tmp_path)
+    assert result.returncode == 4
+    assert re.fullmatch("ERROR: autograd itself is already imported .*", result.stderr.strip())
+
+
 def test_the_notebook_extension():
     code = """
     import fastgrad

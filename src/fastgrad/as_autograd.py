@@ -5,8 +5,6 @@ Workers of pytest-xdist are child processes and do the same. PYTEST_DONT_REWRITE
 
 from fastgrad._substitute import RELEASES, install_as_autograd
 
-__all__ = ["install_as_autograd"]
-
 
 def pytest_addoption(parser):
     """Add the option that says which autograd to mirror."""
@@ -16,12 +14,21 @@ def pytest_addoption(parser):
 
 def pytest_load_initial_conftests(early_config):
     """Install before the first conftest.py is imported."""
-    install_as_autograd(early_config.known_args_namespace.autograd_mirror)
+    _install(early_config.known_args_namespace.autograd_mirror)
 
 
 def pytest_configure(config):
     """Install where the plugin was named too late for the hook above: by a conftest.py."""
-    install_as_autograd(config.getoption("autograd_mirror", None))
+    _install(config.getoption("autograd_mirror", None))
+
+
+def _install(mirror):
+    try:
+        install_as_autograd(mirror)
+    except (RuntimeError, ValueError) as error:
+        from pytest import UsageError  # which pytest shows without a traceback
+
+        raise UsageError(str(error)) from None
 
 
 def pytest_report_header():
