@@ -80,7 +80,7 @@ cdef class Rules:
     # Rules of a user's, which may look at the values of tangents: of a batch of them they are given row by row.
     cdef bint opaque
 
-    cdef Rule rule(self, Py_ssize_t argnum, str mode)
+    cdef PyObject *rule(self, Py_ssize_t argnum, bint forward) except NULL
 
 
 cdef class Primitive:
@@ -153,6 +153,7 @@ cdef class VJPNode(Node):
     cdef int pull(self, object g, int reuse, PyObject **out, Py_ssize_t n) except -1
     cdef object pull_call(self, object g)
     cpdef object pull_staged(self, object g)
+    cdef object pull_small(self, Py_ssize_t argnum, Py_ssize_t n, object g, int reuse)
     cdef object fit(self, Py_ssize_t i, object g)
     cdef void release(self)
 

@@ -40,8 +40,14 @@ cdef extern from "Python.h":
     void Py_LeaveRecursiveCall()
     object PyMethod_New(object, object)
     PyObject *PyDict_GetItemWithError(object, object) except? NULL
-    PyObject *PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(object, Py_ssize_t)
-    Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(object)
+    PyObject *dict_item "PyDict_GetItemWithError"(PyObject *, PyObject *) except? NULL
+    # By pointer: for an attribute given as an object, Cython takes a reference and drops it again, which on CPython
+    # 3.12 and later stalls the processor (a 32-bit write is read as 64 bits).
+    PyObject *PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject *, Py_ssize_t)
+    Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject *)
+    PyObject *Py_False
+    PyTypeObject *type_of "Py_TYPE"(PyObject *)
+    bint is_tracked "PyObject_GC_IsTracked"(PyObject *)
     int PyType_IsSubtype(PyTypeObject *, PyTypeObject *)
     int PyLong_CheckExact(object)
     Py_ssize_t PyNumber_AsSsize_t(object, object) except? -1

@@ -93,11 +93,16 @@ def isbox(x):
     return is_box(x)
 
 
+cdef inline PyObject *inside(PyObject *x):
+    # The plain value, borrowed from x.
+    while is_box(<object>x):
+        x = <PyObject *>(<Box>x)._value
+    return x
+
+
 cpdef object peel(object x):
     """Take all boxes off a value, of a batch too, whose example then stands for the type and shape of all rows."""
-    while is_box(x):
-        x = (<Box>x)._value
-    return x
+    return <object>inside(<PyObject *>x)
 
 
 cdef object plain_array(object x):
@@ -134,14 +139,14 @@ cpdef object new_box(object value, Py_ssize_t trace, object node):
     TypeError
         If no box is registered for the type of ``value``.
     """
-    cdef PyObject *maker = PyDict_GetItemWithError(box_makers, type(value))
+    cdef PyObject *maker = dict_item(<PyObject *>box_makers, <PyObject *>Py_TYPE(value))
     cdef ArrayBox box
     if maker == <PyObject *>ArrayBox:
         box = ArrayBox.__new__(ArrayBox)
         box._value = value
         box._trace = trace
         box._node = node
-        if holds_no_cycle(node) and holds_no_cycle(value):
+        if holds_no_cycle(<PyObject *>node) and holds_no_cycle(<PyObject *>value):
             PyObject_GC_UnTrack(box)
         return box
     if maker == NULL:

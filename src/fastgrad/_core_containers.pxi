@@ -124,7 +124,7 @@ cdef bint fits_space(object g, object space):
         return False
     kind = kind_of(g)
     shape = (<ArrayVSpace>space).shape
-    if kind.typenum != (<cnp.dtype>(<ArrayVSpace>space).dtype).type_num or kind.ndim != PyTuple_GET_SIZE_(shape):
+    if kind.typenum != (<cnp.dtype>(<ArrayVSpace>space).dtype).type_num or kind.ndim != len(<tuple>shape):
         return False
     for i in range(kind.ndim):
         if kind.dims[i] != <cnp.npy_intp>shape[i]:

@@ -7,21 +7,20 @@ cdef struct Kind:
     cnp.npy_intp *dims
 
 
-cdef inline Kind kind_of(object x):
+cdef inline Kind kind_of(object value):
     cdef Kind kind
     cdef PyTypeObject *t
-    while is_box(x):
-        x = (<Box>x)._value
-    t = Py_TYPE(x)
+    cdef PyObject *plain = inside(<PyObject *>value)
+    t = type_of(plain)
     kind.ndim = 0
     kind.dims = NULL
     kind.typenum = -1
     if t is &PyDoubleArrType_Type or t is &PyFloat_Type:
         kind.typenum = cnp.NPY_DOUBLE
-    elif cnp.PyArray_Check(x):
-        kind.typenum = cnp.PyArray_TYPE(x)
-        kind.ndim = cnp.PyArray_NDIM(x)
-        kind.dims = cnp.PyArray_DIMS(x)
+    elif cnp.PyArray_Check(<object>plain):
+        kind.typenum = cnp.PyArray_TYPE(<object>plain)
+        kind.ndim = cnp.PyArray_NDIM(<object>plain)
+        kind.dims = cnp.PyArray_DIMS(<object>plain)
     elif t is &PyCDoubleArrType_Type or t is &PyComplex_Type:
         kind.typenum = cnp.NPY_CDOUBLE
     elif t is &PyFloatArrType_Type:
@@ -102,7 +101,9 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
     if rule.kind == RULE_NEGATE:
         return -g
     if n == 1 or n == 2:
-        cotangent = apply_formula(rule, g, 0, ans, args[0], args[1] if n == 2 else None)
+        stack[0], stack[1], stack[2] = <PyObject *>g, <PyObject *>ans, PyTuple_GET_ITEM_(<PyObject *>args, 0)
+        stack[3] = PyTuple_GET_ITEM_(<PyObject *>args, 1) if n == 2 else <PyObject *>None
+        cotangent = apply_formula(rule, stack, 0)
         if cotangent is not None:
             return cotangent
     if rule.kind == RULE_DERIV:
@@ -125,13 +126,13 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
         stack[1] = <PyObject *>g
         stack[2] = <PyObject *>ans
         for i in range(n):
-            stack[3 + i] = PyTuple_GET_ITEM_(args, i)
+            stack[3 + i] = PyTuple_GET_ITEM_(<PyObject *>args, i)
         return PyObject_Vectorcall(rule.fun, stack + 1, (n + 2) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
     return PyObject_Call(rule.fun, (g, ans) + args, kwargs)
 
 
-cdef object find_formula(Rule rule):
-    """The formula of a rule that is `g * derivative`; False where there is none. Noted in the rule."""
+cdef int find_formula(Rule rule) except -1:
+    """Note in the rule its formula, if it is `g * derivative`; False where there is none."""
     from fastgrad._formulas import formula_of
     if rule.kind == RULE_NEGATE:
         rule.formula = Formula([(p_negative, 0, -1, RESULT)], [])
@@ -150,42 +151,31 @@ cdef object find_formula(Rule rule):
         rule.formula = formula_of(rule.for_numbers[None], 2, p_multiply) or False
     else:
         rule.formula = formula_of(rule.fun, rule.n_args, p_multiply) or False
-    return rule.formula
+    return 0
 
 
-cdef inline object apply_formula(Rule rule, object g, int reuse, object ans, object x, object y):
-    """`g` times the derivative of an elementwise function, on plain values; None where this is not the way."""
-    cdef PyObject *inputs[4]
+cdef inline object apply_formula(Rule rule, PyObject **inputs, int reuse):
+    """`g` times the derivative of an elementwise function, on plain g, ans, x, y; None where this is not the way."""
     cdef double exponent
     cdef Py_ssize_t i
-    formula = rule.formula
-    if formula is None:
-        formula = find_formula(rule)
-    if formula is False or is_box(g):
+    cdef PyObject *formula = <PyObject *>rule.formula
+    if formula == <PyObject *>None:
+        find_formula(rule)
+        formula = <PyObject *>rule.formula
+    if formula == Py_False or is_box(<object>inputs[0]):
         return None
     if rule.for_numbers is not None:
-        if not as_double(y, &exponent) or exponent == 0:
+        if not as_double(<object>inputs[3], &exponent) or exponent == 0:
             return None
         for i in range(len(rule.exponents)):
             if <double>rule.exponents[i] == exponent:
-                formula = rule.exponent_formulas[i]
-                break
-    inputs[0] = <PyObject *>g
-    inputs[1] = <PyObject *>ans
-    inputs[2] = <PyObject *>x
-    inputs[3] = <PyObject *>y
+                return (<Formula>rule.exponent_formulas[i]).run(inputs, reuse)
     return (<Formula>formula).run(inputs, reuse)
 
 
-cdef inline object apply_small(Rule rule, object g, int reuse, object ans, object x, object y, Py_ssize_t n):
-    # apply_rule for one or two arguments, without a tuple. `reuse`: what may be overwritten if nobody else holds it.
+cdef object apply_small(Rule rule, object g, object ans, object x, object y, Py_ssize_t n):
+    # apply_rule for one or two arguments, without a tuple, where there is no formula.
     cdef PyObject *stack[5]
-    if rule.kind == RULE_IDENTITY:
-        return g
-    if rule.formula is not False:
-        cotangent = apply_formula(rule, g, reuse, ans, x, y)
-        if cotangent is not None:
-            return cotangent
     if rule.kind == RULE_NEGATE:
         return -g
     if rule.kind == RULE_ZERO:
@@ -270,7 +260,7 @@ cdef class VJPNode(Node):
             return 1
         if self.form == FORM_BINARY:
             return (self.parent0 is not None) + (self.parent1 is not None)
-        return PyTuple_GET_SIZE_(self.parent0) if self.parent0 is not None else 0
+        return PyTuple_GET_SIZE_(<PyObject *>self.parent0) if self.parent0 is not None else 0
 
     cdef PyObject *parent(self, Py_ssize_t i):
         # Borrowed from this node.
@@ -278,7 +268,7 @@ cdef class VJPNode(Node):
             return <PyObject *>self.parent0
         if self.form == FORM_BINARY:
             return <PyObject *>(self.parent1 if i == 1 or self.parent0 is None else self.parent0)
-        return PyTuple_GET_ITEM_(self.parent0, i)
+        return PyTuple_GET_ITEM_(<PyObject *>self.parent0, i)
 
     cdef void release(self):
         # Drop all but the parents: they are still wanted for their order.
@@ -290,7 +280,6 @@ cdef class VJPNode(Node):
         # overwritten, if nobody else holds it by then.
         cdef Rules rules = self.rules
         cdef Py_ssize_t i
-        cdef int reuse_first
         if self.released:
             raise RuntimeError(
                 "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
@@ -299,17 +288,15 @@ cdef class VJPNode(Node):
         if n != self.n_parents():
             raise RuntimeError("a node's parents were changed since its graph was ordered; make a new vjp of it")
         if self.form == FORM_UNARY:
-            put(out, 0, self.fit(0, apply_small(rules.rule(0, "VJP"), g, reuse, self.ans, self.arg0, None, 1)))
+            put(out, 0, self.fit(0, self.pull_small(0, 1, g, reuse)))
         elif self.form == FORM_INDEX:
-            put(out, 0, rules.rule(0, "VJP").fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
+            put(out, 0, (<Rule>rules.rule(0, False)).fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
         elif self.form == FORM_BINARY:
             first = second = None
             if self.parent0 is not None:
-                reuse_first = reuse if self.parent1 is None else 0
-                first = apply_small(rules.rule(0, "VJP"), g, reuse_first, self.ans, self.arg0, self.arg1, 2)
-                first = self.fit(0, first)
+                first = self.fit(0, self.pull_small(0, 2, g, reuse if self.parent1 is None else 0))
             if self.parent1 is not None:
-                second = self.fit(1, apply_small(rules.rule(1, "VJP"), g, reuse, self.ans, self.arg0, self.arg1, 2))
+                second = self.fit(1, self.pull_small(1, 2, g, reuse))
             put(out, 0, second if first is None else first)
             if n == 2:
                 put(out, 1, second)
@@ -335,12 +322,27 @@ cdef class VJPNode(Node):
         cotangents = []
         for i in range(len(argnums)):
             argnum = argnums[i]
-            rule = rules.rule(argnum, "VJP")
+            rule = <Rule>rules.rule(argnum, False)
             if rule.kind == RULE_ZERO:
                 cotangents.append(zeros_of(args[argnum]))
             else:
                 cotangents.append(self.fit(i, apply_rule(rule, g, self.ans, args, kwargs)))
         return cotangents
+
+    cdef object pull_small(self, Py_ssize_t argnum, Py_ssize_t n, object g, int reuse):
+        # The cotangent of one of n arguments, before it is fitted. A formula is given what the node keeps by pointer:
+        # what it may overwrite has then no other reference than the node's.
+        cdef PyObject *rule = self.rules.rule(argnum, False)
+        cdef PyObject *inputs[4]
+        if (<Rule>rule).kind == RULE_IDENTITY:
+            return g
+        if <PyObject *>(<Rule>rule).formula != Py_False:
+            inputs[0], inputs[1] = <PyObject *>g, <PyObject *>self.ans
+            inputs[2], inputs[3] = <PyObject *>self.arg0, <PyObject *>self.arg1
+            cotangent = apply_formula(<Rule>rule, inputs, reuse)
+            if cotangent is not None:
+                return cotangent
+        return apply_small(<Rule>rule, g, self.ans, self.arg0, self.arg1, n)
 
     cdef object fit(self, Py_ssize_t i, object g):
         # Bring a cotangent of the broadcast answer to the argument's own shape and dtype.
@@ -423,54 +425,55 @@ cdef frozenset plain_types = frozenset([
     bool, str, complex, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
 
 
-cdef inline bint holds_no_cycle(object x):
+cdef inline bint holds_no_cycle(PyObject *x):
     """Can x not hold, directly or not, anything that holds a node? Only then may a node that holds x go untracked."""
-    cdef PyTypeObject *t = Py_TYPE(x)
-    if x is None or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
+    cdef PyTypeObject *t = type_of(x)
+    if x == <PyObject *>None or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
         return True
     if t is &PyArray_Type:
-        return cnp.PyArray_TYPE(x) != cnp.NPY_OBJECT
+        return cnp.PyArray_TYPE(<object>x) != cnp.NPY_OBJECT
     if t is <PyTypeObject *>VJPNode or t is <PyTypeObject *>ArrayBox:
-        return not PyObject_GC_IsTracked(x)
-    return holds_no_cycle_inside(x)
+        return not is_tracked(x)
+    return holds_no_cycle_inside(<object>x)
 
 
 cdef bint holds_no_cycle_inside(object x):
     if type(x) is tuple:
         for item in x:
-            if not holds_no_cycle(item):
+            if not holds_no_cycle(<PyObject *>item):
                 return False
         return True
     if type(x) is slice:
-        return holds_no_cycle(x.start) and holds_no_cycle(x.stop) and holds_no_cycle(x.step)
+        return holds_no_cycle_inside((x.start, x.stop, x.step))
     return type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in plain_types
 
 
 cdef inline void untrack(VJPNode node):
     # The graph of a trace has no cycle unless a user's object makes one: nodes that hold none need not burden the
     # garbage collector, which would walk over all of them again and again while they live.
-    if (Py_TYPE(node) is <PyTypeObject *>VJPNode and holds_no_cycle(node.parent0) and holds_no_cycle(node.parent1)
-            and holds_no_cycle(node.arg1) and holds_no_cycle(node.ans)):
+    if (Py_TYPE(node) is <PyTypeObject *>VJPNode and holds_no_cycle(<PyObject *>node.parent0)
+            and holds_no_cycle(<PyObject *>node.parent1) and holds_no_cycle(<PyObject *>node.arg1)
+            and holds_no_cycle(<PyObject *>node.ans)):
         if node.form == FORM_CALL or node.form == FORM_WHOLE:
             args, kwargs, _ = node.arg0
-            if holds_no_cycle(args) and holds_no_cycle(tuple(kwargs.values())):
+            if holds_no_cycle_inside(args) and holds_no_cycle_inside(tuple(kwargs.values())):
                 PyObject_GC_UnTrack(node)
-        elif holds_no_cycle(node.arg0):
+        elif holds_no_cycle(<PyObject *>node.arg0):
             PyObject_GC_UnTrack(node)
 
 
-cdef inline VJPNode unary_node(Rules rules, object ans, object x, object parent):
+cdef inline VJPNode unary_node(Rules rules, object ans, object x, PyObject *parent):
     # The record of a call with direct rules and one argument.
     cdef VJPNode node = VJPNode.__new__(VJPNode)
-    cdef Rule rule = rules.rule(0, "VJP")
+    cdef PyObject *rule = rules.rule(0, False)
     node.form = FORM_UNARY
     node.rules = rules
-    node.parent0 = parent
-    if rule.keeps & 1:
+    node.parent0 = <object>parent
+    if (<Rule>rule).keeps & 1:
         node.ans = ans
-    if rule.keeps & 2:
+    if (<Rule>rule).keeps & 2:
         node.arg0 = x
-    elif rule.spaces & 2:
+    elif (<Rule>rule).spaces & 2:
         node.arg0 = vspace(x)
     if rules.broadcasts and not same_space(x, ans):
         node.targets = (vspace(x),)
@@ -478,23 +481,25 @@ cdef inline VJPNode unary_node(Rules rules, object ans, object x, object parent)
     return node
 
 
-cdef inline VJPNode binary_node(Rules rules, object ans, object x, object y, object x_parent, object y_parent):
-    # The record of a call with direct rules and two arguments; the parent of one that is not traced is None.
+cdef inline VJPNode binary_node(Rules rules, object ans, object x, object y, PyObject *x_parent,
+                                PyObject *y_parent):
+    # The record of a call with direct rules and two arguments; the parent of one that is not traced is NULL.
     cdef VJPNode node = VJPNode.__new__(VJPNode)
-    cdef Rule rule
+    cdef PyObject *rule
     cdef unsigned int keeps = 0, spaces = 0
     cdef bint fit_x = False, fit_y = False
     node.form = FORM_BINARY
     node.rules = rules
-    node.parent0, node.parent1 = x_parent, y_parent
-    if x_parent is not None:
-        rule = rules.rule(0, "VJP")
-        keeps, spaces = rule.keeps, rule.spaces
+    if x_parent != NULL:
+        node.parent0 = <object>x_parent
+        rule = rules.rule(0, False)
+        keeps, spaces = (<Rule>rule).keeps, (<Rule>rule).spaces
         fit_x = rules.broadcasts and not same_space(x, ans)
-    if y_parent is not None:
-        rule = rules.rule(1, "VJP")
-        keeps |= rule.keeps
-        spaces |= rule.spaces
+    if y_parent != NULL:
+        node.parent1 = <object>y_parent
+        rule = rules.rule(1, False)
+        keeps |= (<Rule>rule).keeps
+        spaces |= (<Rule>rule).spaces
         fit_y = rules.broadcasts and not same_space(y, ans)
     if keeps & 1:
         node.ans = ans
@@ -554,7 +559,7 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
         keeps, spaces = rule.keeps, rule.spaces
     else:
         for argnum in argnums:
-            rule = rules.rule(argnum, "VJP")
+            rule = <Rule>rules.rule(argnum, False)
             keeps |= rule.keeps
             spaces |= rule.spaces
         kwargs = rule_keywords(rules.fun, kwargs)
@@ -645,7 +650,7 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
     given = rule_keywords(fun, kwargs)
     total = None
     for i in range(len(argnums)):
-        rule = rules.rule(argnums[i], "JVP")
+        rule = <Rule>rules.rule(argnums[i], True)
         if rule.kind == RULE_ZERO:
             continue
         if rule.kind == RULE_SAME:

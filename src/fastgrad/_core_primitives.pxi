@@ -49,13 +49,14 @@ cdef class Rules:
         check_argnums(argnums, len(args), len(tangents))
         return push_forward(self, ans, args, kwargs, argnums, tangents)
 
-    cdef Rule rule(self, Py_ssize_t argnum, str mode):
+    cdef PyObject *rule(self, Py_ssize_t argnum, bint forward) except NULL:
+        # Borrowed: rules are never changed once made.
         cdef PyObject *rule = NULL
-        if argnum < PyTuple_GET_SIZE_(self.by_argnum):
-            rule = PyTuple_GET_ITEM_(self.by_argnum, argnum)
+        if argnum < PyTuple_GET_SIZE_(<PyObject *>self.by_argnum):
+            rule = PyTuple_GET_ITEM_(<PyObject *>self.by_argnum, argnum)
         if rule == NULL or rule == <PyObject *>None:
-            raise missing_rule(self.fun, mode, argnum)
-        return <Rule>rule
+            raise missing_rule(self.fun, "JVP" if forward else "VJP", argnum)
+        return rule
 
 
 cdef int check_argnums(tuple argnums, Py_ssize_t n_args, Py_ssize_t n_parents) except -1:
@@ -200,18 +201,18 @@ cdef class Primitive:
         if self.never_traced:
             return unary_op(self, peel(x))
         box = <Box>x
-        if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
+        if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and type(box._node) in self.notrace_types:
             return self.call1(box._value) if is_box(box._value) else unary_op(self, box._value)
         rules = self.vjps
-        if (Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
-                or PyTuple_GET_SIZE_(rules.by_argnum) == 0):
+        if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+                or PyTuple_GET_SIZE_(<PyObject *>rules.by_argnum) == 0):
             return self.call_traced((x,), None)
         value = box._value
         if is_box(value):
             ans = self.call1(value)
         else:
             ans = unary_op(self, value)
-        return box_answer(ans, box._trace, unary_node(rules, ans, value, box._node), self)
+        return box_answer(ans, box._trace, unary_node(rules, ans, value, <PyObject *>box._node), self)
 
     cdef bint takes(self, object x):
         # May call2 take x as it is? A plain value; for all but ufuncs, also whatever is no list with boxes in it.
@@ -226,6 +227,8 @@ cdef class Primitive:
         cdef bint x_boxed = Py_TYPE(x) is <PyTypeObject *>ArrayBox
         cdef bint y_boxed = Py_TYPE(y) is <PyTypeObject *>ArrayBox
         cdef Rules rules = self.vjps
+        cdef PyObject *x_node
+        cdef PyObject *y_node
         cdef Box box
         if self.never_traced or not (x_boxed or self.takes(x)) or not (y_boxed or self.takes(y)):
             return self.call_tuple((x, y), None, True)
@@ -242,9 +245,9 @@ cdef class Primitive:
         box = <Box>x if x_boxed else <Box>y
         xv = (<Box>x)._value if x_boxed else x
         yv = (<Box>y)._value if y_boxed else y
-        if PyTuple_GET_SIZE_(self.notrace_types) and type(box._node) in self.notrace_types:
+        if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and type(box._node) in self.notrace_types:
             return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(self, xv, yv)
-        if (Py_TYPE(box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+        if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
                 or self.n_inputs == 1):
             return self.call_traced((x, y), None)
         if is_box(xv) or is_box(yv):
@@ -252,12 +255,12 @@ cdef class Primitive:
         else:
             ans = binary_op(self, xv, yv)
             if rules is index_rules and x_boxed and not y_boxed and Py_TYPE(xv) is &PyArray_Type:
-                record = index_node(xv, yv, (<Box>x)._node)
+                record = index_node(xv, yv, <VJPNode>(<Box>x)._node)
                 if record is not None:
                     return box_answer(ans, level, record, self)
-        x_node = (<Box>x)._node if x_boxed else None
-        record = binary_node(rules, ans, xv, yv, x_node, (<Box>y)._node if y_boxed else None)
-        return box_answer(ans, level, record, self)
+        x_node = <PyObject *>(<Box>x)._node if x_boxed else NULL
+        y_node = <PyObject *>(<Box>y)._node if y_boxed else NULL
+        return box_answer(ans, level, binary_node(rules, ans, xv, yv, x_node, y_node), self)
 
     cdef object call_tuple(self, tuple args, dict kwargs, bint defer):
         # Any call. `defer`: leave it to NumPy to ask a foreign __array_ufunc__ first, as its dispatch rules have it.
@@ -367,8 +370,8 @@ cdef inline bint is_shape(object x):
     cdef Py_ssize_t i
     if Py_TYPE(x) is not &PyTuple_Type:
         return False
-    for i in range(PyTuple_GET_SIZE_(x)):
-        if not PyLong_CheckExact(<object>PyTuple_GET_ITEM_(x, i)):
+    for i in range(PyTuple_GET_SIZE_(<PyObject *>x)):
+        if not PyLong_CheckExact(<object>PyTuple_GET_ITEM_(<PyObject *>x, i)):
             return False
     return True
 
@@ -406,7 +409,7 @@ cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargs
                        or Py_TYPE(<object>args[1]) is <PyTypeObject *>ArrayBox):
             return self.call2(<object>args[0], <object>args[1])
     else:
-        total += PyTuple_GET_SIZE_(<object>kwnames)
+        total += PyTuple_GET_SIZE_(kwnames)
     for i in range(total):
         if is_box(<object>args[i]) or (self.array_like and is_sequence(args[i])):
             boxed = True
@@ -421,6 +424,6 @@ cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargs
     values = tuple([<object>args[i] for i in range(n)])
     if kwnames != NULL:
         kwargs = {}
-        for i in range(PyTuple_GET_SIZE_(<object>kwnames)):
-            kwargs[<object>PyTuple_GET_ITEM_(<object>kwnames, i)] = <object>args[n + i]
+        for i in range(PyTuple_GET_SIZE_(kwnames)):
+            kwargs[<object>PyTuple_GET_ITEM_(kwnames, i)] = <object>args[n + i]
     return self.call_tuple(values, kwargs, True)

@@ -16,8 +16,8 @@ cdef inline object call_plain(Primitive fun, PyObject **args, size_t nargsf, PyO
     if n == 0 or not starts_shortcut(fun, args[0], n):
         return PyObject_Vectorcall(fun.fun, args, nargsf, keywords)
     if keywords != NULL:
-        for i in range(PyTuple_GET_SIZE_(<object>keywords)):
-            name = <object>PyTuple_GET_ITEM_(<object>keywords, i)
+        for i in range(PyTuple_GET_SIZE_(keywords)):
+            name = <object>PyTuple_GET_ITEM_(keywords, i)
             if args[n + i] == not_given or name not in fun.shortcut_keywords:
                 return PyObject_Vectorcall(fun.fun, args, nargsf, keywords)
     return PyObject_Vectorcall(fun.shortcut, args, nargsf, keywords)
@@ -25,8 +25,8 @@ cdef inline object call_plain(Primitive fun, PyObject **args, size_t nargsf, PyO
 
 cdef object call_plain_tuple(Primitive fun, tuple args, dict kwargs):
     """The function itself, on plain values."""
-    cdef Py_ssize_t n = PyTuple_GET_SIZE_(args)
-    cdef bint short = n > 0 and starts_shortcut(fun, PyTuple_GET_ITEM_(args, 0), n)
+    cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>args)
+    cdef bint short = n > 0 and starts_shortcut(fun, PyTuple_GET_ITEM_(<PyObject *>args, 0), n)
     if kwargs is None:
         if n == 2:
             return binary_op(fun, args[0], args[1])
