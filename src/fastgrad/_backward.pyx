@@ -214,15 +214,15 @@ cdef int discover(Found *found, VJPNode end) except -1:
     # List all nodes and count each one's children. 0: done; 1: a node of a user's class, whose parents only it knows.
     cdef unsigned int next_ = 0
     cdef Py_ssize_t i, n_parents
-    cdef VJPNode node
+    cdef PyObject *node
     cdef PyObject *parent
     find(found, <PyObject *>end)
     while next_ < found.n:
-        node = <VJPNode>found.nodes[next_]
-        n_parents = node.n_parents()
+        node = found.nodes[next_]
+        n_parents = (<VJPNode>node).n_parents()
         found.edges += n_parents
         for i in range(n_parents):
-            parent = node.parent(i)
+            parent = (<VJPNode>node).parent(i)
             if Py_TYPE(<object>parent) is not <PyTypeObject *>VJPNode:
                 return 1
             if not met(found, parent):
@@ -237,7 +237,7 @@ cdef int emit(Order order, Found *found) except -1:
     cdef unsigned int n = found.n, k = 0, n_ready = 1, i
     cdef size_t edge = 0
     cdef Py_ssize_t j, n_parents
-    cdef VJPNode node
+    cdef PyObject *node
     cdef unsigned int *ready = <unsigned int *>PyMem_Malloc(n * sizeof(unsigned int))
     order.nodes = <PyObject **>PyMem_Malloc(n * sizeof(PyObject *))
     order.starts = <unsigned int *>PyMem_Malloc((<size_t>n + 1) * sizeof(unsigned int))
@@ -248,14 +248,14 @@ cdef int emit(Order order, Found *found) except -1:
     ready[0] = 0
     while n_ready:
         n_ready -= 1
-        node = <VJPNode>found.nodes[ready[n_ready]]
-        order.nodes[k] = <PyObject *>node
+        node = found.nodes[ready[n_ready]]
+        order.nodes[k] = node
         order.starts[k] = edge
         k += 1
-        n_parents = node.n_parents()
+        n_parents = (<VJPNode>node).n_parents()
         order.widest = max(order.widest, <unsigned int>n_parents)
         for j in range(n_parents):
-            i = (<VJPNode>node.parent(j)).index
+            i = (<VJPNode>(<VJPNode>node).parent(j)).index
             order.edges[edge] = i
             edge += 1
             found.counts[i] -= 1
@@ -303,8 +303,8 @@ cdef Order order_graph(VJPNode end):
 
 cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
     # Is node k held by this order and its children in the graph alone, so that nobody can ask it again?
-    # Two more references are the order's and the walk's own; the end is held by its Pullback too.
-    return Py_REFCNT(order.nodes[k]) == <Py_ssize_t>uses[k] + 2 + (k == 0)
+    # One more reference is the order's own; the end is held by its Pullback too.
+    return Py_REFCNT(order.nodes[k]) == <Py_ssize_t>uses[k] + 1 + (k == 0)
 
 
 cdef inline bint is_ours(PyObject *total):
@@ -359,7 +359,7 @@ cdef object walk(Order order, object seed, bint once):
     cdef size_t k, edge, n_parents
     cdef unsigned int *edges
     cdef int reuse
-    cdef VJPNode node
+    cdef PyObject *node
     cdef PyObject *given
     try:
         if totals == NULL or pulled == NULL or mutable == NULL or (once and (uses == NULL or kept == NULL)):
@@ -370,32 +370,38 @@ cdef object walk(Order order, object seed, bint once):
         Py_INCREF(seed)
         totals[0] = <PyObject *>seed
         for k in range(n):
-            node = <VJPNode>order.nodes[k]
-            g = <object>totals[k]
+            # Both by pointer: the order holds the node, and `totals` the cotangent until it is pulled back, alone if
+            # it may be overwritten.
+            node = order.nodes[k]
+            if Py_TYPE(<object>totals[k]) is <PyTypeObject *>Assembly:
+                finish(&totals[k], &mutable[k])
+            n_parents = order.starts[k + 1] - order.starts[k]
+            edges = order.edges + order.starts[k]
+            if is_item(<VJPNode>node):
+                give_item(&totals[edges[0]], &mutable[edges[0]], <VJPNode>node, <object>totals[k], mutable[k])
+            elif not ((<VJPNode>node).form == FORM_INDEX and n_parents == 1
+                      and add_indexed(<VJPNode>node, <object>totals[k], &totals[edges[0]], &mutable[edges[0]])):
+                reuse = REUSE_COTANGENT if k + 1 < n else 0
+                if once and not kept[k] and is_ours_alone(order, uses, k):
+                    reuse |= REUSE_KEPT
+                (<VJPNode>node).pull(<object>totals[k], reuse, pulled, n_parents)
+                if k + 1 < n:
+                    # Before what was pulled is handed on, so that what comes after may be written over it.
+                    given = totals[k]
+                    totals[k] = NULL
+                    Py_XDECREF(given)
+                deliver(pulled, edges, n_parents, totals, mutable)
             if k + 1 < n:
                 given = totals[k]
                 totals[k] = NULL
                 Py_XDECREF(given)
-            n_parents = order.starts[k + 1] - order.starts[k]
-            edges = order.edges + order.starts[k]
-            if Py_TYPE(g) is <PyTypeObject *>Assembly:
-                g, mutable[k] = (<Assembly>g).finish(), True
-            if is_item(node):
-                give_item(&totals[edges[0]], &mutable[edges[0]], node, g, mutable[k])
-            elif not (node.form == FORM_INDEX and n_parents == 1
-                      and add_indexed(node, g, &totals[edges[0]], &mutable[edges[0]])):
-                reuse = REUSE_COTANGENT if k + 1 < n else 0
-                if once and not kept[k] and is_ours_alone(order, uses, k):
-                    reuse |= REUSE_KEPT
-                node.pull(g, reuse, pulled, n_parents)
-                deliver(pulled, edges, n_parents, totals, mutable)
             if once:
                 if kept[k] or not is_ours_alone(order, uses, k):
                     for edge in range(n_parents):
                         kept[edges[edge]] = True
                 else:
-                    node.release()
-        return solid(g)
+                    (<VJPNode>node).release()
+        return solid(<object>totals[n - 1])
     finally:
         if totals != NULL:
             for k in range(n):

@@ -52,6 +52,16 @@ cdef class Assembly:
         return assemble(self.space, *leaves)
 
 
+cdef int finish(PyObject **total, bint *mutable) except -1:
+    # Put the container together, in place of what it is made of.
+    cdef PyObject *assembly = total[0]
+    container = (<Assembly>assembly).finish()
+    Py_INCREF(container)
+    total[0], mutable[0] = <PyObject *>container, True
+    Py_XDECREF(assembly)
+    return 0
+
+
 cdef object leaf(PyObject *held, bint owned, object space):
     # A cotangent in the form in which it can be handed out: of the item's space, and sharing memory with nothing, since
     # the items of a gradient may be changed in place one by one. `held`: by a dict, which has a reference.

@@ -155,7 +155,7 @@ cdef class VJPNode(Node):
     cpdef object pull_staged(self, object g)
     cdef object pull_small(self, Py_ssize_t argnum, Py_ssize_t n, object g, int reuse)
     cdef object fit(self, Py_ssize_t i, object g)
-    cdef void release(self)
+    cdef void release(self) noexcept
 
 
 cdef class JVPNode(Node):

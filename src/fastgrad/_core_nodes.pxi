@@ -256,21 +256,25 @@ cdef class VJPNode(Node):
         return node
 
     cdef Py_ssize_t n_parents(self):
+        cdef PyObject *parents = <PyObject *>self.parent0
         if self.form == FORM_UNARY or self.form == FORM_INDEX:
             return 1
         if self.form == FORM_BINARY:
-            return (self.parent0 is not None) + (self.parent1 is not None)
-        return PyTuple_GET_SIZE_(<PyObject *>self.parent0) if self.parent0 is not None else 0
+            return (parents != <PyObject *>None) + (<PyObject *>self.parent1 != <PyObject *>None)
+        return PyTuple_GET_SIZE_(parents) if parents != <PyObject *>None else 0
 
     cdef PyObject *parent(self, Py_ssize_t i):
         # Borrowed from this node.
+        cdef PyObject *first = <PyObject *>self.parent0
         if self.form == FORM_UNARY or self.form == FORM_INDEX:
-            return <PyObject *>self.parent0
+            return first
         if self.form == FORM_BINARY:
-            return <PyObject *>(self.parent1 if i == 1 or self.parent0 is None else self.parent0)
-        return PyTuple_GET_ITEM_(<PyObject *>self.parent0, i)
+            if i == 1 or first == <PyObject *>None:
+                return <PyObject *>self.parent1
+            return first
+        return PyTuple_GET_ITEM_(first, i)
 
-    cdef void release(self):
+    cdef void release(self) noexcept:
         # Drop all but the parents: they are still wanted for their order.
         self.ans = self.arg0 = self.arg1 = self.targets = None
         self.released = self.form != FORM_ROOT
@@ -407,12 +411,12 @@ cdef class VJPNode(Node):
             PyMem_Free(pulled)
 
 
-cdef inline void track(object x):
+cdef inline void track(object x) noexcept:
     if not PyObject_GC_IsTracked(x):
         PyObject_GC_Track(x)
 
 
-cdef inline void put(PyObject **out, Py_ssize_t i, object value):
+cdef inline void put(PyObject **out, Py_ssize_t i, object value) noexcept:
     Py_INCREF(value)
     out[i] = <PyObject *>value
 
@@ -448,7 +452,7 @@ cdef bint holds_no_cycle_inside(object x):
     return type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in plain_types
 
 
-cdef inline void untrack(VJPNode node):
+cdef inline int untrack(VJPNode node) except -1:
     # The graph of a trace has no cycle unless a user's object makes one: nodes that hold none need not burden the
     # garbage collector, which would walk over all of them again and again while they live.
     if (Py_TYPE(node) is <PyTypeObject *>VJPNode and holds_no_cycle(<PyObject *>node.parent0)
@@ -460,6 +464,7 @@ cdef inline void untrack(VJPNode node):
                 PyObject_GC_UnTrack(node)
         elif holds_no_cycle(<PyObject *>node.arg0):
             PyObject_GC_UnTrack(node)
+    return 0
 
 
 cdef inline VJPNode unary_node(Rules rules, object ans, object x, PyObject *parent):

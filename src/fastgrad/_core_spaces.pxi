@@ -174,13 +174,14 @@ cdef object space_of_array(object array):
     return space
 
 
-cdef void set_space(ArrayVSpace space, object array):
+cdef int set_space(ArrayVSpace space, object array) except -1:
     space.shape = cnp.PyArray_IntTupleFromIntp(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
     space.dtype = <object>cnp.PyArray_DESCR(array)
     if cnp.PyArray_IS_C_CONTIGUOUS(array):
         space.layout = "C"
     else:
         space.layout = "F" if cnp.PyArray_IS_F_CONTIGUOUS(array) else "K"
+    return 0
 
 
 cdef object double_dtype = np.dtype(np.float64)
