@@ -10,6 +10,14 @@ from fastgrad import grad
 from fastgrad.numpy import dropped
 from fastgrad.test_util import check_grads
 
+
+@pytest.fixture(autouse=True)
+def in_autograds_place():
+    dropped.offer(True)
+    yield
+    dropped.offer(False)
+
+
 ALL = [*dropped.RENAMED, *dropped.PYTHONS, *dropped.REWRITTEN]
 X = onp.array([[3.0, 1.0, 0.5], [2.0, 5.0, -1.5]])
 

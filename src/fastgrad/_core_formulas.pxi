@@ -17,7 +17,7 @@ cdef extern from *:
     static int fastgrad_run_steps(const fastgrad_step *steps, int n_steps, char **data, const npy_intp *strides,
                                   const npy_intp *advance, int n_registers, npy_intp n, npy_intp block) {
         int s, r, flags = 0;
-        if (fetestexcept(FASTGRAD_FLAGS)) feclearexcept(FASTGRAD_FLAGS);
+        fastgrad_clear_flags();
         while (n > 0) {
             npy_intp m = n < block ? n : block;
             for (s = 0; s < n_steps; s++) {
@@ -29,7 +29,7 @@ cdef extern from *:
                 if (step->y >= 0) args[1] = data[step->y], steps_[1] = strides[step->y], last = 2;
                 args[last] = data[step->out], steps_[last] = strides[step->out];
                 if (step->info->loop(step->info->context, args, &m, steps_, step->info->auxdata) < 0) return -1;
-                flags |= fetestexcept(FASTGRAD_FLAGS);  /* some loops clear them when they end */
+                flags |= fastgrad_flags();  /* some loops clear them when they end */
             }
             for (r = 0; r < n_registers; r++) data[r] += m * advance[r];
             n -= m;

@@ -96,6 +96,7 @@ class _Installation:
         sys.modules["fastgrad"].__version__ = self.version
         _rename_classes("fastgrad", "autograd")
         _core.allow_ufunc_dispatch(self.mirror != "1.8")
+        importlib.import_module("fastgrad.numpy.dropped").offer(True)
         os.environ.update(environment_of_children(mirror))
 
     def undo(self):
@@ -105,6 +106,7 @@ class _Installation:
         del sys.modules["fastgrad"].__version__
         _rename_classes("autograd", "fastgrad")
         _core.allow_ufunc_dispatch(True)
+        importlib.import_module("fastgrad.numpy.dropped").offer(False)
         for name, value in self.environment.items():
             os.environ.pop(name, None)
             if value is not None:

@@ -1,9 +1,10 @@
 """Names that NumPy had once and dropped, for the libraries that still import them from autograd.numpy.
 
-`fastgrad.numpy` looks here when it has no such name, so that with a NumPy that still has one, NumPy's is used.
+In autograd's place, `fastgrad.numpy` looks here when it has no such name; where NumPy still has one, NumPy's is used.
 """
 
 import builtins
+import sys
 import warnings
 
 import numpy as _np
@@ -91,5 +92,14 @@ def find(name):
         value, instead = REWRITTEN[name]
     else:
         raise AttributeError(f"module 'fastgrad.numpy' has no attribute {name!r}")
-    warnings.warn(f"NumPy has dropped the name {name!r}; use {instead}", DeprecationWarning, stacklevel=3)
+    warnings.warn(f"NumPy has dropped the name {name!r}; use {instead}", DeprecationWarning, stacklevel=2)
     return value
+
+
+def offer(yes):
+    """Have `fastgrad.numpy` look here for names that it has not, or no longer."""
+    names = vars(sys.modules["fastgrad.numpy"])
+    if yes:
+        names["__getattr__"] = find
+    else:
+        names.pop("__getattr__", None)
