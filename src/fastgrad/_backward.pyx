@@ -21,6 +21,7 @@ from fastgrad._core cimport add_indexed, add_into, add_values, fits_space, is_ba
 from fastgrad._core import NotBatchable, VSpace, getval, isbox, trace
 
 cimport numpy as cnp
+from numpy cimport ndarray
 
 cnp.import_array()
 
@@ -63,7 +64,8 @@ cdef inline object add_in_place(object total, object g):
     if Py_TYPE(total) is &PyArray_Type and Py_TYPE(g) is &PyArray_Type:
         if add_into(total, g):
             return total
-        if cnp.PyArray_TYPE(total) == cnp.PyArray_TYPE(g) and cnp.PyArray_SAMESHAPE(total, g):
+        if (cnp.PyArray_TYPE(<ndarray>total) == cnp.PyArray_TYPE(<ndarray>g)
+                and cnp.PyArray_SAMESHAPE(<ndarray>total, <ndarray>g)):
             return PyNumber_InPlaceAdd(total, g)
         return total + g
     if Py_TYPE(total) is <PyTypeObject *>ArrayBox or Py_TYPE(g) is <PyTypeObject *>ArrayBox:
@@ -310,8 +312,8 @@ cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
 cdef inline bint is_ours(PyObject *total):
     # A sum so far that nobody but the pass holds, nor any view of it, may be added to in place.
     return (Py_REFCNT(total) == 1 and Py_TYPE(<object>total) is &PyArray_Type
-            and cnp.PyArray_BASE(<cnp.ndarray>total) == NULL
-            and cnp.PyArray_CHKFLAGS(<cnp.ndarray>total, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE))
+            and cnp.PyArray_BASE(<ndarray>total) == NULL
+            and cnp.PyArray_CHKFLAGS(<ndarray>total, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE))
 
 
 cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:

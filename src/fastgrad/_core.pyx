@@ -22,6 +22,7 @@ from libc.float cimport DBL_MIN, FLT_MAX
 from libc.math cimport fabs, isfinite
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
+from numpy cimport ndarray
 
 cnp.import_array()
 

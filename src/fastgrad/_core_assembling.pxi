@@ -81,8 +81,8 @@ def array_of(tuple shape, tuple values):
     for i in range(len(shape)):
         dims[i] = shape[i]
     array = cnp.PyArray_EMPTY(len(shape), dims, cnp.NPY_DOUBLE, 0)
-    data = <double *>cnp.PyArray_DATA(array)
-    if cnp.PyArray_SIZE(array) != len(values):
+    data = <double *>cnp.PyArray_DATA(<ndarray>array)
+    if cnp.PyArray_SIZE(<ndarray>array) != len(values):
         raise ValueError(f"{len(values)} numbers do not make an array of shape {shape}")
     for i in range(len(values)):
         if not as_double(values[i], &data[i]):

@@ -121,7 +121,7 @@ cdef class Formula:
                 continue
             kind = as_double(<object>inputs[i], &scalars[i])
             if i == 0 and not kind and is_constant(<object>inputs[0]):
-                scalars[0] = (<double *>cnp.PyArray_DATA(<object>inputs[0]))[0]
+                scalars[0] = (<double *>cnp.PyArray_DATA(<ndarray>inputs[0]))[0]
                 constant, kind = inputs[0], 1
             if kind:
                 strong = strong or kind == 2
@@ -131,18 +131,18 @@ cdef class Formula:
                 return None
             if like == NULL:
                 like, typenum = inputs[i], kind
-            elif kind != typenum or not cnp.PyArray_SAMESHAPE(<object>like, <object>inputs[i]):
+            elif kind != typenum or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>inputs[i]):
                 return None
         if like == NULL:
             return self.run_on_scalars(scalars) if self.runs_scalars and constant == NULL else None
         if not self.runs[typenum] or (strong and typenum == 1):
             return None  # a float64 beside a float32 array makes float64 of it
         if constant != NULL:
-            if typenum != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(<object>like, <object>constant):
+            if typenum != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>constant):
                 return None
         for i in range(N_INPUTS):
             if (self.inputs >> i & 1 and reuse & (REUSE_COTANGENT if i == 0 else REUSE_KEPT)
-                    and is_free_array(inputs[i]) and cnp.PyArray_NDIM(<object>inputs[i])):
+                    and is_free_array(inputs[i]) and cnp.PyArray_NDIM(<ndarray>inputs[i])):
                 return self.run_on_arrays(inputs, scalars, like, typenum, inputs[i])
         return self.run_on_arrays(inputs, scalars, like, typenum, NULL)
 
@@ -178,7 +178,7 @@ cdef class Formula:
         cdef char *data[N_REGISTERS]
         cdef cnp.npy_intp strides[N_REGISTERS]
         cdef cnp.npy_intp advance[N_REGISTERS]
-        cdef cnp.npy_intp item = cnp.PyArray_ITEMSIZE(<object>like), n = cnp.PyArray_SIZE(<object>like), block
+        cdef cnp.npy_intp item = cnp.PyArray_ITEMSIZE(<ndarray>like), n = cnp.PyArray_SIZE(<ndarray>like), block
         cdef int i, n_steps = 0, code
         cdef fastgrad_step *step
         for i in range(N_REGISTERS):
@@ -188,7 +188,7 @@ cdef class Formula:
                 if not self.inputs >> i & 1:
                     continue
                 if loop_place(<object>inputs[i]) >= 0:
-                    data[i] = <char *>cnp.PyArray_DATA(<object>inputs[i])
+                    data[i] = <char *>cnp.PyArray_DATA(<ndarray>inputs[i])
                     strides[i] = advance[i] = item
                 elif not put_scalar(&cells[i][0], scalars[i], place):
                     return None
@@ -209,9 +209,8 @@ cdef class Formula:
                 data[step.out], strides[step.out] = scratch[step.out - FIRST_BETWEEN], item
             steps[n_steps] = step[0]
             n_steps += 1
-        answer = <object>into if into != NULL else cnp.PyArray_EMPTY(
-            cnp.PyArray_NDIM(<object>like), cnp.PyArray_DIMS(<object>like), cnp.PyArray_TYPE(<object>like), 0)
-        data[RESULT] = <char *>cnp.PyArray_DATA(answer)
+        answer = <object>into if into != NULL else empty_like(<object>like)
+        data[RESULT] = <char *>cnp.PyArray_DATA(<ndarray>answer)
         strides[RESULT] = advance[RESULT] = item
         block = n if n_steps == 1 else BLOCK_BYTES // item
         if n <= LANE_SIZE:
@@ -237,16 +236,18 @@ cdef bint add_into(object total, object g) except -1:
     cdef char *data[3]
     cdef cnp.npy_intp strides[3]
     cdef cnp.npy_intp stay[3]
+    cdef cnp.npy_intp n
     cdef int flags
     step.info = loop_for(p_add, total)
-    if step.info == NULL or step.info != loop_for(p_add, g) or not cnp.PyArray_SAMESHAPE(total, g):
+    if step.info == NULL or step.info != loop_for(p_add, g) or not cnp.PyArray_SAMESHAPE(<ndarray>total, <ndarray>g):
         return False
     step.x, step.y, step.out = 0, 1, 2
-    data[0] = data[2] = <char *>cnp.PyArray_DATA(total)
-    data[1] = <char *>cnp.PyArray_DATA(g)
-    strides[0] = strides[1] = strides[2] = cnp.PyArray_ITEMSIZE(total)
+    data[0] = data[2] = <char *>cnp.PyArray_DATA(<ndarray>total)
+    data[1] = <char *>cnp.PyArray_DATA(<ndarray>g)
+    strides[0] = strides[1] = strides[2] = cnp.PyArray_ITEMSIZE(<ndarray>total)
     stay[0] = stay[1] = stay[2] = 0
-    flags = fastgrad_run_steps(&step, 1, data, strides, stay, 3, cnp.PyArray_SIZE(total), cnp.PyArray_SIZE(total))
+    n = cnp.PyArray_SIZE(<ndarray>total)
+    flags = fastgrad_run_steps(&step, 1, data, strides, stay, 3, n, n)
     if flags > 0 and not are_ignored(flags):
         report_flags(flags)
     return True

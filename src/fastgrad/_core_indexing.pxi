@@ -100,7 +100,7 @@ cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) ex
         mutable[0] = True
         Py_XDECREF(before)
     array = <object>total[0]
-    if Py_TYPE(array) is not &PyArray_Type or kind_of(g).typenum != cnp.PyArray_TYPE(array) or is_box(g):
+    if Py_TYPE(array) is not &PyArray_Type or kind_of(g).typenum != cnp.PyArray_TYPE(<ndarray>array) or is_box(g):
         return 0
     element = fastgrad_element(array, node.arg0)
     if element != NULL and as_double(g, &number):

@@ -95,13 +95,14 @@ cdef void open_lane(Primitive fun):
 
 cdef inline int loop_place(object array):
     # Where the loop for an array stands in Primitive.loops; -1 for what is no plain array.
-    cdef int typenum
-    if Py_TYPE(array) is not &PyArray_Type or cnp.PyArray_NDIM(array) == 0:
+    cdef int typenum, last
+    if Py_TYPE(array) is not &PyArray_Type or cnp.PyArray_NDIM(<ndarray>array) == 0:
         return -1
-    if not (cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):
+    if not (cnp.PyArray_IS_C_CONTIGUOUS(<ndarray>array) and cnp.PyArray_ISBEHAVED_RO(<ndarray>array)):
         return -1
-    typenum = cnp.PyArray_TYPE(array)
-    if cnp.PyArray_STRIDE(array, cnp.PyArray_NDIM(array) - 1) != cnp.PyArray_ITEMSIZE(array):
+    typenum = cnp.PyArray_TYPE(<ndarray>array)
+    last = cnp.PyArray_NDIM(<ndarray>array) - 1
+    if cnp.PyArray_STRIDE(<ndarray>array, last) != cnp.PyArray_ITEMSIZE(<ndarray>array):
         return -1  # one element of a reversed array counts as contiguous; NumPy's loops see its stride
     if typenum == cnp.NPY_DOUBLE:
         return PLACE_DOUBLE
@@ -113,15 +114,15 @@ cdef inline int loop_place(object array):
 cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
     # The loop for an array that is plain and small; NULL otherwise.
     cdef int place = loop_place(array)
-    if place < 0 or cnp.PyArray_SIZE(array) > LANE_SIZE:
+    if place < 0 or cnp.PyArray_SIZE(<ndarray>array) > LANE_SIZE:
         return NULL
     return <fastgrad_call_info *>fun.loops[place]
 
 
 cdef inline bint is_free_array(PyObject *x):
     # An array that nobody else holds, nor any view of it: its memory may be used again.
-    return (Py_REFCNT(x) == 1 and Py_TYPE(<object>x) is &PyArray_Type and cnp.PyArray_BASE(<cnp.ndarray>x) == NULL
-            and cnp.PyArray_CHKFLAGS(<cnp.ndarray>x, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE))
+    return (Py_REFCNT(x) == 1 and Py_TYPE(<object>x) is &PyArray_Type and cnp.PyArray_BASE(<ndarray>x) == NULL
+            and cnp.PyArray_CHKFLAGS(<ndarray>x, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE))
 
 
 cdef inline bint put_scalar(double *cell, double value, int place):
@@ -137,18 +138,23 @@ cdef inline bint put_scalar(double *cell, double value, int place):
     return True
 
 
+cdef inline object empty_like(object x):
+    array = <ndarray>x
+    return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), cnp.PyArray_TYPE(array), 0)
+
+
 cdef inline object lane_array(fastgrad_call_info *loop, object like, char *x, cnp.npy_intp x_step, char *y,
                               cnp.npy_intp y_step):
     # The loop run over as many elements as `like` has, into a new array of its shape; None where NumPy must do it.
     cdef char *data[3]
     cdef cnp.npy_intp strides[3]
     cdef int last = 1 if y == NULL else 2
-    ans = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(like), cnp.PyArray_DIMS(like), cnp.PyArray_TYPE(like), 0)
+    ans = empty_like(like)
     data[0], strides[0] = x, x_step
     if y != NULL:
         data[1], strides[1] = y, y_step
-    data[last], strides[last] = <char *>cnp.PyArray_DATA(ans), cnp.PyArray_ITEMSIZE(ans)
-    return ans if fastgrad_run(loop, data, cnp.PyArray_SIZE(like), strides) else None
+    data[last], strides[last] = <char *>cnp.PyArray_DATA(<ndarray>ans), cnp.PyArray_ITEMSIZE(<ndarray>ans)
+    return ans if fastgrad_run(loop, data, cnp.PyArray_SIZE(<ndarray>like), strides) else None
 
 
 cdef inline object lane_scalar(fastgrad_call_info *loop, double x, double *y):
@@ -180,7 +186,7 @@ cdef inline object unary_op(Primitive fun, object x):
         else:
             loop = loop_for(fun, x)
             if loop != NULL:
-                ans = lane_array(loop, x, <char *>cnp.PyArray_DATA(x), cnp.PyArray_ITEMSIZE(x), NULL, 0)
+                ans = lane_array(loop, x, cnp.PyArray_BYTES(<ndarray>x), cnp.PyArray_ITEMSIZE(<ndarray>x), NULL, 0)
         if ans is not None:
             return ans
     elif fun.reduction:
@@ -210,13 +216,13 @@ cdef inline object lane_binary(Primitive fun, object x, object y):
         if loop == NULL or loop != <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]:
             return None
         if x_kind:
-            return lane_array(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(array), sizeof(double))
-        return lane_array(loop, array, <char *>cnp.PyArray_DATA(array), sizeof(double), <char *>&b, 0)
+            return lane_array(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double))
+        return lane_array(loop, array, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double), <char *>&b, 0)
     loop = loop_for(fun, x)
-    if loop == NULL or loop != loop_for(fun, y) or not cnp.PyArray_SAMESHAPE(x, y):
+    if loop == NULL or loop != loop_for(fun, y) or not cnp.PyArray_SAMESHAPE(<ndarray>x, <ndarray>y):
         return None
-    return lane_array(loop, x, <char *>cnp.PyArray_DATA(x), cnp.PyArray_ITEMSIZE(x), <char *>cnp.PyArray_DATA(y),
-                      cnp.PyArray_ITEMSIZE(y))
+    item = cnp.PyArray_ITEMSIZE(<ndarray>x)
+    return lane_array(loop, x, cnp.PyArray_BYTES(<ndarray>x), item, cnp.PyArray_BYTES(<ndarray>y), item)
 
 
 cdef inline object binary_op(Primitive fun, object x, object y):

@@ -18,9 +18,9 @@ cdef inline Kind kind_of(object value):
     if t is &PyDoubleArrType_Type or t is &PyFloat_Type:
         kind.typenum = cnp.NPY_DOUBLE
     elif cnp.PyArray_Check(<object>plain):
-        kind.typenum = cnp.PyArray_TYPE(<object>plain)
-        kind.ndim = cnp.PyArray_NDIM(<object>plain)
-        kind.dims = cnp.PyArray_DIMS(<object>plain)
+        kind.typenum = cnp.PyArray_TYPE(<ndarray>plain)
+        kind.ndim = cnp.PyArray_NDIM(<ndarray>plain)
+        kind.dims = cnp.PyArray_DIMS(<ndarray>plain)
     elif t is &PyCDoubleArrType_Type or t is &PyComplex_Type:
         kind.typenum = cnp.NPY_CDOUBLE
     elif t is &PyFloatArrType_Type:
@@ -435,7 +435,7 @@ cdef inline bint holds_no_cycle(PyObject *x):
     if x == <PyObject *>None or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
         return True
     if t is &PyArray_Type:
-        return cnp.PyArray_TYPE(<object>x) != cnp.NPY_OBJECT
+        return cnp.PyArray_TYPE(<ndarray>x) != cnp.NPY_OBJECT
     if t is <PyTypeObject *>VJPNode or t is <PyTypeObject *>ArrayBox:
         return not is_tracked(x)
     return holds_no_cycle_inside(<object>x)

@@ -24,7 +24,7 @@ cdef object spread(object g, ArrayVSpace space, bint mean):
     if n > LANE_SIZE:
         return constant_array(value, len(space.shape), shape)
     answer = cnp.PyArray_EMPTY(len(space.shape), shape, cnp.NPY_DOUBLE, 0)
-    data = <double *>cnp.PyArray_DATA(answer)
+    data = <double *>cnp.PyArray_DATA(<ndarray>answer)
     for i in range(n):
         data[i] = value
     return answer
@@ -36,10 +36,10 @@ cdef object constant_array(double value, int ndim, cnp.npy_intp *shape):
     cdef cnp.npy_intp strides[64]
     cdef int i
     number = cnp.PyArray_EMPTY(0, shape, cnp.NPY_DOUBLE, 0)
-    (<double *>cnp.PyArray_DATA(number))[0] = value
+    (<double *>cnp.PyArray_DATA(<ndarray>number))[0] = value
     for i in range(ndim):
         strides[i] = 0
-    array = PyArray_New(&PyArray_Type, ndim, shape, cnp.NPY_DOUBLE, strides, cnp.PyArray_DATA(number), 0,
+    array = PyArray_New(&PyArray_Type, ndim, shape, cnp.NPY_DOUBLE, strides, cnp.PyArray_DATA(<ndarray>number), 0,
                         cnp.NPY_ARRAY_ALIGNED, NULL)
     cnp.set_array_base(array, number)
     return array
@@ -47,22 +47,23 @@ cdef object constant_array(double value, int ndim, cnp.npy_intp *shape):
 
 cdef inline bint is_constant(object x):
     # An array as constant_array makes it, or a view of one.
-    return (Py_TYPE(x) is &PyArray_Type and cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(x) > 0
-            and cnp.PyArray_STRIDE(x, 0) == 0 and not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>x)
+    return (Py_TYPE(x) is &PyArray_Type and cnp.PyArray_TYPE(<ndarray>x) == cnp.NPY_DOUBLE
+            and cnp.PyArray_NDIM(<ndarray>x) > 0
+            and cnp.PyArray_STRIDE(<ndarray>x, 0) == 0 and not cnp.PyArray_ISWRITEABLE(<ndarray>x)
             and has_no_strides(x))
 
 
 cdef bint has_no_strides(object x):
     cdef int i
-    for i in range(cnp.PyArray_NDIM(x)):
-        if cnp.PyArray_STRIDE(x, i):
+    for i in range(cnp.PyArray_NDIM(<ndarray>x)):
+        if cnp.PyArray_STRIDE(<ndarray>x, i):
             return False
     return True
 
 
 cdef object solid(object g):
     """A cotangent as it can be handed to a user: with memory for each element, to do with it as he likes."""
-    if Py_TYPE(g) is &PyArray_Type and not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>g):
+    if Py_TYPE(g) is &PyArray_Type and not cnp.PyArray_ISWRITEABLE(<ndarray>g):
         return cnp.PyArray_NewCopy(g, cnp.NPY_CORDER)
     return g
 
@@ -89,7 +90,7 @@ def spread_over_axes(g, space, axis):
     cdef cnp.PyArray_Dims dims
     cdef Py_ssize_t n, i, k
     if (Py_TYPE(g) is not &PyArray_Type or type(space) is not ArrayVSpace or not PyLong_CheckExact(axis)
-            or cnp.PyArray_TYPE(g) != (<cnp.dtype>(<ArrayVSpace>space).dtype).num):
+            or cnp.PyArray_TYPE(<ndarray>g) != (<cnp.dtype>(<ArrayVSpace>space).dtype).num):
         return None
     n, k = len((<ArrayVSpace>space).shape), axis
     k += n if k < 0 else 0
@@ -100,7 +101,7 @@ def spread_over_axes(g, space, axis):
         kept[i] = 1 if i == k else shape[i]
     dims.ptr, dims.len = kept, n
     column = cnp.PyArray_Newshape(g, &dims, cnp.NPY_CORDER)
-    answer = cnp.PyArray_EMPTY(n, shape, cnp.PyArray_TYPE(g), 0)
+    answer = cnp.PyArray_EMPTY(n, shape, cnp.PyArray_TYPE(<ndarray>g), 0)
     cnp.PyArray_CopyInto(answer, column)
     return answer
 
@@ -109,7 +110,7 @@ cdef object outer_product(object a, object b):
     # Of two vectors of one dtype.
     cdef cnp.npy_intp shape[2]
     cdef cnp.PyArray_Dims dims
-    shape[0], shape[1] = cnp.PyArray_DIM(a, 0), 1
+    shape[0], shape[1] = cnp.PyArray_DIM(<ndarray>a, 0), 1
     dims.ptr, dims.len = shape, 2
     return p_multiply.call(cnp.PyArray_Newshape(a, &dims, cnp.NPY_CORDER), b)
 
@@ -117,11 +118,11 @@ cdef object outer_product(object a, object b):
 cdef object dot_back(object g, ArrayVSpace space, object other, bint left):
     """The cotangent of one factor of a product of vectors and matrices: of a in dot(a, b) if `left`, else of b."""
     cdef int n, m
-    if Py_TYPE(other) is not &PyArray_Type or cnp.PyArray_TYPE(other) != (<cnp.dtype>space.dtype).num:
+    if Py_TYPE(other) is not &PyArray_Type or cnp.PyArray_TYPE(<ndarray>other) != (<cnp.dtype>space.dtype).num:
         return None
-    if is_box(g) or kind_of(g).typenum != cnp.PyArray_TYPE(other):
+    if is_box(g) or kind_of(g).typenum != cnp.PyArray_TYPE(<ndarray>other):
         return None
-    n, m = len(space.shape), cnp.PyArray_NDIM(other)
+    n, m = len(space.shape), cnp.PyArray_NDIM(<ndarray>other)
     if not (1 <= n <= 2 and 1 <= m <= 2):
         return None
     if n == 1 and m == 1:
@@ -140,9 +141,9 @@ cdef bint read_operand(object x, object like, double **data, Py_ssize_t *step, d
     data[0] = number
     if as_double(x, number):
         return True
-    if loop_place(x) != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(x, like):
+    if loop_place(x) != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>x, <ndarray>like):
         return False
-    data[0], step[0] = <double *>cnp.PyArray_DATA(x), 1
+    data[0], step[0] = <double *>cnp.PyArray_DATA(<ndarray>x), 1
     return True
 
 
@@ -158,15 +159,15 @@ cdef object share_back(object g, object ans, object one, object other):
     for i, operand in enumerate((g, ans, one, other)):
         if not read_operand(operand, ans, &data[i], &steps[i], &numbers[i]):
             return None
-    n = cnp.PyArray_SIZE(ans)
-    result = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(ans), cnp.PyArray_DIMS(ans), cnp.NPY_DOUBLE, 0)
+    n = cnp.PyArray_SIZE(<ndarray>ans)
+    result = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(<ndarray>ans), cnp.PyArray_DIMS(<ndarray>ans), cnp.NPY_DOUBLE, 0)
     for i in range(n):
         share = 0.0
         if data[2][i * steps[2]] == data[1][i]:
             share = data[0][i * steps[0]]
             if data[3][i * steps[3]] == data[1][i]:
                 share *= 0.5
-        (<double *>cnp.PyArray_DATA(result))[i] = share
+        (<double *>cnp.PyArray_DATA(<ndarray>result))[i] = share
     return result
 
 
@@ -195,28 +196,28 @@ def extreme_back(g, ans, x, axis=None):
     cdef Py_ssize_t outer = 1, n, inner = 1, i, j, k, place, ties, ndim
     if loop_place(x) != PLACE_DOUBLE:
         return None
-    n = cnp.PyArray_SIZE(x)
+    n = cnp.PyArray_SIZE(<ndarray>x)
     if axis is None:
         if not as_double(g, &gs) or not as_double(ans, &extremes):
             return None
     elif not PyLong_CheckExact(axis) or loop_place(g) != PLACE_DOUBLE or loop_place(ans) != PLACE_DOUBLE:
         return None
     else:
-        ndim, place = cnp.PyArray_NDIM(x), axis
+        ndim, place = cnp.PyArray_NDIM(<ndarray>x), axis
         place += ndim if place < 0 else 0
         if not 0 <= place < ndim:
             return None
-        n = cnp.PyArray_DIM(x, place)
+        n = cnp.PyArray_DIM(<ndarray>x, place)
         for i in range(ndim):
             if i < place:
-                outer *= cnp.PyArray_DIM(x, i)
+                outer *= cnp.PyArray_DIM(<ndarray>x, i)
             elif i > place:
-                inner *= cnp.PyArray_DIM(x, i)
-        if cnp.PyArray_SIZE(g) != outer * inner or cnp.PyArray_SIZE(ans) != outer * inner:
+                inner *= cnp.PyArray_DIM(<ndarray>x, i)
+        if cnp.PyArray_SIZE(<ndarray>g) != outer * inner or cnp.PyArray_SIZE(<ndarray>ans) != outer * inner:
             return None
-        from_g, from_ans = <double *>cnp.PyArray_DATA(g), <double *>cnp.PyArray_DATA(ans)
-    cotangent = cnp.PyArray_ZEROS(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), cnp.NPY_DOUBLE, 0)
-    data, result = <double *>cnp.PyArray_DATA(x), <double *>cnp.PyArray_DATA(cotangent)
+        from_g, from_ans = <double *>cnp.PyArray_DATA(<ndarray>g), <double *>cnp.PyArray_DATA(<ndarray>ans)
+    cotangent = cnp.PyArray_ZEROS(cnp.PyArray_NDIM(<ndarray>x), cnp.PyArray_DIMS(<ndarray>x), cnp.NPY_DOUBLE, 0)
+    data, result = <double *>cnp.PyArray_DATA(<ndarray>x), <double *>cnp.PyArray_DATA(<ndarray>cotangent)
     for i in range(outer):
         for j in range(inner):
             place = i * inner + j
@@ -236,7 +237,7 @@ cdef object reshape_back(object g, ArrayVSpace space):
     cdef cnp.npy_intp shape[64]
     cdef cnp.PyArray_Dims dims
     cdef int i
-    if Py_TYPE(g) is not &PyArray_Type or cnp.PyArray_TYPE(g) != (<cnp.dtype>space.dtype).num:
+    if Py_TYPE(g) is not &PyArray_Type or cnp.PyArray_TYPE(<ndarray>g) != (<cnp.dtype>space.dtype).num:
         return None
     dims.ptr, dims.len = shape, len(space.shape)
     for i in range(dims.len):

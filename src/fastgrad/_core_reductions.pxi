@@ -43,9 +43,9 @@ cdef double zero_of_sums = np.add.reduce(np.array([-0.0]))
 
 cdef object scalar_of(object array):
     # The one element of a new array, as NumPy's scalar.
-    if cnp.PyArray_TYPE(array) == cnp.NPY_DOUBLE:
-        return fastgrad_float64((<double *>cnp.PyArray_DATA(array))[0])
-    return cnp.PyArray_ToScalar(cnp.PyArray_DATA(array), array)
+    if cnp.PyArray_TYPE(<ndarray>array) == cnp.NPY_DOUBLE:
+        return fastgrad_float64((<double *>cnp.PyArray_DATA(<ndarray>array))[0])
+    return cnp.PyArray_ToScalar(cnp.PyArray_DATA(<ndarray>array), array)
 
 
 cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shape):
@@ -57,13 +57,13 @@ cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shap
     cdef int place = loop_place(x), n_axes = 0, i, j
     cdef cnp.npy_intp item, size, n
     cdef char *total
-    if place < 0 or p_add.loops[place] == NULL or cnp.PyArray_SIZE(x) == 0:
+    if place < 0 or p_add.loops[place] == NULL or cnp.PyArray_SIZE(<ndarray>x) == 0:
         return None
-    item = cnp.PyArray_ITEMSIZE(x)
+    item = cnp.PyArray_ITEMSIZE(<ndarray>x)
     # From the last axis to the first; x is contiguous, and so is the answer.
     size = 1
-    for i in range(cnp.PyArray_NDIM(x) - 1, -1, -1):
-        n = cnp.PyArray_DIM(x, i)
+    for i in range(cnp.PyArray_NDIM(<ndarray>x) - 1, -1, -1):
+        n = cnp.PyArray_DIM(<ndarray>x, i)
         if n == 1:
             continue
         if n_axes and (axes[n_axes - 1].total_step == 0) == summed[i]:
@@ -84,11 +84,11 @@ cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shap
     for i in range(n_axes // 2):
         j = n_axes - 1 - i
         axes[i], axes[j] = axes[j], axes[i]
-    answer = cnp.PyArray_EMPTY(n_kept, kept_shape, cnp.PyArray_TYPE(x), 0)
-    total = <char *>cnp.PyArray_DATA(answer)
-    for i in range(cnp.PyArray_SIZE(answer)):
+    answer = cnp.PyArray_EMPTY(n_kept, kept_shape, cnp.PyArray_TYPE(<ndarray>x), 0)
+    total = <char *>cnp.PyArray_DATA(<ndarray>answer)
+    for i in range(cnp.PyArray_SIZE(<ndarray>answer)):
         put_scalar(<double *>(total + i * item), zero_of_sums, place)
-    if not fastgrad_sum(<fastgrad_call_info *>p_add.loops[place], axes, n_axes, <char *>cnp.PyArray_DATA(x), total):
+    if not fastgrad_sum(<fastgrad_call_info *>p_add.loops[place], axes, n_axes, cnp.PyArray_BYTES(<ndarray>x), total):
         return None
     return answer if n_kept else scalar_of(answer)
 
@@ -98,16 +98,16 @@ cdef object sum_to(object g, ArrayVSpace space):
     cdef bint summed[64]
     cdef cnp.npy_intp shape[64]
     cdef int n, n_kept, i
-    if loop_place(g) < 0 or cnp.PyArray_TYPE(g) != (<cnp.dtype>space.dtype).num:
+    if loop_place(g) < 0 or cnp.PyArray_TYPE(<ndarray>g) != (<cnp.dtype>space.dtype).num:
         return None
-    n, n_kept = cnp.PyArray_NDIM(g), len(space.shape)
+    n, n_kept = cnp.PyArray_NDIM(<ndarray>g), len(space.shape)
     if n_kept > n or n > FASTGRAD_MAX_AXES:
         return None
     for i in range(n):
         summed[i] = True
         if i >= n - n_kept:
             shape[i - n + n_kept] = space.shape[i - n + n_kept]
-            summed[i] = shape[i - n + n_kept] != cnp.PyArray_DIM(g, i)
+            summed[i] = shape[i - n + n_kept] != cnp.PyArray_DIM(<ndarray>g, i)
             if summed[i] and shape[i - n + n_kept] != 1:
                 return None
     return sum_axes(g, summed, n_kept, shape)
@@ -118,15 +118,17 @@ cdef object reduce_all(Primitive fun, object x):
     cdef bint summed[64]
     cdef cnp.npy_intp n = 0
     cdef int i
-    if Py_TYPE(x) is not &PyArray_Type or cnp.PyArray_SIZE(x) > LANE_SIZE or cnp.PyArray_NDIM(x) > FASTGRAD_MAX_AXES:
+    if Py_TYPE(x) is not &PyArray_Type or cnp.PyArray_SIZE(<ndarray>x) > LANE_SIZE:
+        return None
+    if cnp.PyArray_NDIM(<ndarray>x) > FASTGRAD_MAX_AXES:
         return None
     if fun.reduction == REDUCE_MAX or fun.reduction == REDUCE_MIN:
         return extreme(p_maximum if fun.reduction == REDUCE_MAX else p_minimum, x)
-    for i in range(cnp.PyArray_NDIM(x)):
+    for i in range(cnp.PyArray_NDIM(<ndarray>x)):
         summed[i] = True
     total = sum_axes(x, summed, 0, &n)
     if total is not None and fun.reduction == REDUCE_MEAN:
-        return total.dtype.type(total / cnp.PyArray_SIZE(x))
+        return total.dtype.type(total / cnp.PyArray_SIZE(<ndarray>x))
     return total
 
 
@@ -136,14 +138,14 @@ cdef object extreme(Primitive fun, object x):
     cdef cnp.npy_intp one = 1
     cdef cnp.npy_intp strides[3]
     cdef char *data[3]
-    if place < 0 or fun.loops[place] == NULL or cnp.PyArray_SIZE(x) == 0:
+    if place < 0 or fun.loops[place] == NULL or cnp.PyArray_SIZE(<ndarray>x) == 0:
         return None
-    answer = cnp.PyArray_EMPTY(0, &one, cnp.PyArray_TYPE(x), 0)
-    data[0] = data[2] = <char *>cnp.PyArray_DATA(answer)
-    memcpy(data[0], cnp.PyArray_DATA(x), cnp.PyArray_ITEMSIZE(x))
-    data[1] = <char *>cnp.PyArray_DATA(x) + cnp.PyArray_ITEMSIZE(x)
+    answer = cnp.PyArray_EMPTY(0, &one, cnp.PyArray_TYPE(<ndarray>x), 0)
+    data[0] = data[2] = <char *>cnp.PyArray_DATA(<ndarray>answer)
+    memcpy(data[0], cnp.PyArray_DATA(<ndarray>x), cnp.PyArray_ITEMSIZE(<ndarray>x))
+    data[1] = <char *>cnp.PyArray_DATA(<ndarray>x) + cnp.PyArray_ITEMSIZE(<ndarray>x)
     strides[0] = strides[2] = 0
-    strides[1] = cnp.PyArray_ITEMSIZE(x)
-    if not fastgrad_run(<fastgrad_call_info *>fun.loops[place], data, cnp.PyArray_SIZE(x) - 1, strides):
+    strides[1] = cnp.PyArray_ITEMSIZE(<ndarray>x)
+    if not fastgrad_run(<fastgrad_call_info *>fun.loops[place], data, cnp.PyArray_SIZE(<ndarray>x) - 1, strides):
         return None
     return scalar_of(answer)

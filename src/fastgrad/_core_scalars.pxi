@@ -18,9 +18,9 @@ cdef inline int as_double(object x, double *value):
             return 0
         value[0] = <double>i
         return 1
-    if (t is &PyArray_Type and cnp.PyArray_NDIM(x) == 0 and cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE
-            and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>x)):
-        value[0] = (<double *>cnp.PyArray_DATA(x))[0]
+    if (t is &PyArray_Type and cnp.PyArray_NDIM(<ndarray>x) == 0 and cnp.PyArray_TYPE(<ndarray>x) == cnp.NPY_DOUBLE
+            and cnp.PyArray_ISBEHAVED_RO(<ndarray>x)):
+        value[0] = (<double *>cnp.PyArray_DATA(<ndarray>x))[0]
         return 2
     return 0
 

@@ -59,9 +59,9 @@ cdef object sum_over(object a, object axis, bint keepdims):
     """The sum of a plain array over axes, as a new array or scalar; None where NumPy must do it."""
     cdef bint summed[64]
     cdef cnp.npy_intp shape[64]
-    cdef int ndim = cnp.PyArray_NDIM(a), n_kept = 0, i
+    cdef int ndim = cnp.PyArray_NDIM(<ndarray>a), n_kept = 0, i
     cdef Py_ssize_t k
-    if cnp.PyArray_SIZE(a) > LANE_SIZE or ndim > FASTGRAD_MAX_AXES:
+    if cnp.PyArray_SIZE(<ndarray>a) > LANE_SIZE or ndim > FASTGRAD_MAX_AXES:
         return None
     for i in range(ndim):
         summed[i] = axis is None
@@ -76,7 +76,7 @@ cdef object sum_over(object a, object axis, bint keepdims):
             summed[k] = True
     for i in range(ndim):
         if keepdims or not summed[i]:
-            shape[n_kept] = 1 if summed[i] else cnp.PyArray_DIM(a, i)
+            shape[n_kept] = 1 if summed[i] else cnp.PyArray_DIM(<ndarray>a, i)
             n_kept += 1
     return sum_axes(a, summed, n_kept, shape)
 
@@ -92,7 +92,8 @@ def plain_mean(a, axis=None, *, keepdims=False):
     total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
     if total is None:
         return a.mean(axis, keepdims=keepdims)
-    n = cnp.PyArray_SIZE(a) // cnp.PyArray_SIZE(total) if Py_TYPE(total) is &PyArray_Type else cnp.PyArray_SIZE(a)
+    n = cnp.PyArray_SIZE(<ndarray>a)
     if Py_TYPE(total) is &PyArray_Type:
+        n //= cnp.PyArray_SIZE(<ndarray>total)
         return np.true_divide(total, n, total, casting="unsafe")
     return total.dtype.type(total / n)

@@ -166,7 +166,7 @@ cdef class ComplexArrayVSpace(ArrayVSpace):
 cdef object space_of_array(object array):
     # array_vspace of an array, without the calls.
     cdef ArrayVSpace space
-    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(array)):
+    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(<ndarray>array)):
         space = ComplexArrayVSpace.__new__(ComplexArrayVSpace)
     else:
         space = ArrayVSpace.__new__(ArrayVSpace)
@@ -175,12 +175,12 @@ cdef object space_of_array(object array):
 
 
 cdef int set_space(ArrayVSpace space, object array) except -1:
-    space.shape = cnp.PyArray_IntTupleFromIntp(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
+    space.shape = cnp.PyArray_IntTupleFromIntp(cnp.PyArray_NDIM(<ndarray>array), cnp.PyArray_DIMS(<ndarray>array))
     space.dtype = <object>cnp.PyArray_DESCR(array)
-    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+    if cnp.PyArray_IS_C_CONTIGUOUS(<ndarray>array):
         space.layout = "C"
     else:
-        space.layout = "F" if cnp.PyArray_IS_F_CONTIGUOUS(array) else "K"
+        space.layout = "F" if cnp.PyArray_IS_F_CONTIGUOUS(<ndarray>array) else "K"
     return 0
 
 
