@@ -39,7 +39,8 @@ cdef class ContainerBox(Box):
     # The space that the node has noted is that of this value.
     cdef bint is_space_noted
 
-    cdef object take(self, object key)
+    cdef object take(self, object key, Py_ssize_t level)
+    cdef object item(self, object key, Py_ssize_t level)
     cdef object record_item(self, object place, object value)
 
 
@@ -138,7 +139,8 @@ cdef class VJPNode(Node):
     cdef object arg1
     cdef object parent0
     cdef object parent1
-    # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already.
+    # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already. Of staged
+    # forms: an int whose bit n says that the n-th of them is real, so that its cotangent is made real.
     cdef object targets
     # The vspace of the value, noted when it is first indexed, or an item taken, for all that do.
     cdef object space

@@ -53,18 +53,34 @@ cdef class ContainerBox(Box):
         cdef PyObject *found
         if not is_key(key):
             return p_take.call_tuple((self, key), None, True)
-        if self.taken is not None:
+        if self.taken is not None and not is_box(self._value):
             found = PyDict_GetItemWithError(self.taken, key)
             if found != NULL and (<Box>found)._value is self._value[key]:
                 return <object>found
-        return self.take(key)
+        return self.take(key, self._trace)
 
-    cdef object take(self, object key):
+    cdef object item(self, object key, Py_ssize_t level):
+        """What the container's value has at the key, and no values of its own trace or of others up to the level.
+
+        A primitive gives such ones if it closes over them; as with autograd, its rule speaks for all of it.
+        """
+        if isinstance(self._value, ContainerBox):
+            value = (<ContainerBox>self._value).take(key, level)
+        else:
+            value = self._value[key]
+        while is_box(value) and (<Box>value)._trace >= self._trace:
+            if (<Box>value)._trace > level:
+                raise ClosedOverTrace(p_take.__name__)
+            value = (<Box>value)._value
+        return value
+
+    cdef object take(self, object key, Py_ssize_t level):
+        # `level` is that of the container asked first, of which this one may be the value.
         cdef Box box
         node_type = type(self._node)
         if (node_type is not VJPNode and node_type is not JVPNode) or p_take.notrace_types:
             return p_take.call_tuple((self, key), None, True)
-        value = self._value[key]
+        value = self.item(key, level)
         place = place_of_key(peel(self._value), key)
         if place is None:
             return p_take.call_tuple((self, key), None, True)
@@ -81,8 +97,6 @@ cdef class ContainerBox(Box):
     cdef object record_item(self, object place, object value):
         cdef Node parent = self._node
         cdef VJPNode node
-        if is_box(value) and (<Box>value)._trace >= self._trace:
-            raise ClosedOverTrace(p_take.__name__)
         if type(parent) is not VJPNode or p_take.vjps is not take_rules:
             record = parent.record(value, p_take, (self._value, place), {}, (0,), (parent,))
             return box_answer(value, self._trace, record, p_take)

@@ -40,15 +40,17 @@ cdef bint same_space(object x, object ans):
     return True
 
 
-# unbroadcast(g, vspace) and broadcast(tangent, ans), Python functions made of primitives; set by fastgrad.numpy.
+# unbroadcast(g, vspace) and broadcast(tangent, ans), Python functions made of primitives, and the primitive `real`; set
+# by fastgrad.numpy.
 cdef object unbroadcast = None
 cdef object broadcast = None
+cdef object real_part = None
 
 
-def bind_broadcasting(unbroadcast_, broadcast_):
+def bind_broadcasting(unbroadcast_, broadcast_, real):
     """Set the functions that fit cotangents and tangents of broadcasting primitives."""
-    global unbroadcast, broadcast
-    unbroadcast, broadcast = unbroadcast_, broadcast_
+    global unbroadcast, broadcast, real_part
+    unbroadcast, broadcast, real_part = unbroadcast_, broadcast_, real
 
 
 # Keywords of a ufunc that change no value; with any other one, the rules do not hold.
@@ -367,7 +369,7 @@ cdef class VJPNode(Node):
     @parents.setter
     def parents(self, parents):
         vjp = self.vjp if self.form != FORM_ROOT else (lambda g: ())
-        self.parent0, self.parent1 = tuple(parents), None
+        self.parent0, self.parent1, self.targets = tuple(parents), None, None
         self.arg0, self.form = vjp, FORM_STAGED_WHOLE
         track(self)
 
@@ -383,7 +385,7 @@ cdef class VJPNode(Node):
 
     @vjp.setter
     def vjp(self, vjp):
-        self.parent0, self.parent1 = self.parents, None
+        self.parent0, self.parent1, self.targets = self.parents, None, None
         self.arg0, self.form = vjp, FORM_STAGED_WHOLE
         track(self)
 
@@ -392,8 +394,8 @@ cdef class VJPNode(Node):
         if self.form == FORM_STAGED or self.form == FORM_STAGED_WHOLE:
             g = solid(g)
         if self.form == FORM_STAGED:
-            return tuple([pullback(g) for pullback in self.arg0])
-        return tuple(self.arg0(g))
+            return make_real([pullback(g) for pullback in self.arg0], self.targets)
+        return make_real(list(self.arg0(g)), self.targets)
 
     def _pull_back(self, g):
         cdef Py_ssize_t n = self.n_parents(), i
@@ -558,6 +560,7 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
     node.parent0 = parents
     if rules.form == FORM_STAGED or rules.form == FORM_STAGED_WHOLE:
         node.arg0 = rules.whole(argnums, ans, args, kwargs)
+        node.targets = real_arguments(args, argnums)
         return 0
     if rules.form == FORM_WHOLE:
         rule = <Rule>rules.by_argnum[0]
@@ -598,6 +601,30 @@ cdef object targets_of(object ans, tuple args, tuple argnums):
         if target is not None:
             return tuple(targets)
     return None
+
+
+cdef object real_arguments(tuple args, tuple argnums):
+    # Bit n of an int: whether the n-th traced argument is a real array or number.
+    cdef object bits = 0
+    cdef Py_ssize_t n
+    cdef int typenum
+    for n in range(len(argnums)):
+        typenum = kind_of(args[argnums[n]]).typenum
+        if typenum >= 0 and not cnp.PyTypeNum_ISCOMPLEX(typenum):
+            bits |= <object>1 << n
+    return bits
+
+
+cdef tuple make_real(list cotangents, object real):
+    # Drop imaginary parts that have no place: users' rules give complex cotangents to real arguments, sparse solvers
+    # for one, and count on the functions before theirs to make them real.
+    cdef Py_ssize_t n
+    cdef int typenum
+    for n in range(len(cotangents)):
+        typenum = kind_of(cotangents[n]).typenum
+        if typenum >= 0 and cnp.PyTypeNum_ISCOMPLEX(typenum) and real is not None and real >> n & 1:
+            cotangents[n] = real_part(cotangents[n])
+    return tuple(cotangents)
 
 
 cdef class JVPNode(Node):

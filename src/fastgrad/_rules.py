@@ -12,6 +12,7 @@ A direct rule is called in the backward pass only, so the forward pass runs no P
 Rules are made of primitives, so that they can be differentiated again.
 """
 
+import warnings
 import weakref
 from collections.abc import Callable
 from itertools import zip_longest
@@ -75,7 +76,12 @@ def _rule(kind, argnum, fun, plain=None):
 
 def _set(fun, vjps=None, jvps=None):
     if not isinstance(fun, Primitive):
-        raise TypeError(f"{fun!r} is not a primitive: decorate it with fastgrad.extend.primitive before it gets rules")
+        # Libraries do it (ceviche), and autograd takes it; no trace ever meets these rules.
+        message = (
+            f"{fun!r} is not a primitive, its rules are never used: decorate it with fastgrad.extend.primitive first"
+        )
+        warnings.warn(message, stacklevel=5)
+        return
     registered.add(fun)
     if vjps is not None:
         fun.vjp_rules = vjps

@@ -12,7 +12,7 @@ from fastgrad._rules import def_whole
 from fastgrad.core import make_jvp as _make_jvp
 from fastgrad.core import make_vjp as _make_vjp
 from fastgrad.core import sum_outgrads, vspace
-from fastgrad.tracer import isbox, primitive
+from fastgrad.tracer import getval, isbox, primitive
 from fastgrad.wrap_util import unary_to_nary, wraps
 
 __all__ = [
@@ -480,6 +480,12 @@ def make_ggnvp(f, g=lambda x: np.sum(x**2, axis=-1) / 2, f_argnum=0):
     return ggnvp_maker(f, f_argnum)
 
 
+def _holds_boxes(value, level):
+    """Say whether a container holds values of a trace, at any depth."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return any(isbox(item) and item._trace >= level or _holds_boxes(item, level) for item in items)
+
+
 def checkpoint(fun):
     """Make a function that is computed again in the backward pass instead of keeping what it computed.
 
@@ -502,11 +508,12 @@ def checkpoint(fun):
 
     @wraps(fun)
     def checkpointed(*args, **kwargs):
+        # If it uses a traced value of a surrounding function, it is right only if every step of it is traced.
         try:
-            return evaluate(*args, **kwargs)
+            ans = evaluate(*args, **kwargs)
         except ClosedOverTrace:
-            # It uses a traced value of a surrounding function: right only if every step of it is traced.
             return fun(*args, **kwargs)
+        return fun(*args, **kwargs) if isbox(ans) and _holds_boxes(getval(ans), ans._trace) else ans
 
     def vjp(argnums, g, _ans, args, kwargs):
         return [make_vjp(fun, argnum)(*args, **kwargs)[0](g) for argnum in argnums]
