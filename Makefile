@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0"
 
-.PHONY: test autograd-suite demo lint bench bench-check bars compare clean
+.PHONY: test autograd-suite downstream demo lint bench bench-check bars compare clean
 .DELETE_ON_ERROR:
 # Several installs at once would build in one folder.
 .NOTPARALLEL:
@@ -15,6 +15,10 @@ test: $(VENV)/.test $(VENV)/.demo
 
 autograd-suite: $(VENV)/.test $(VENV)/.suite
 	$(RUN) python tests/autograd_suite.py
+
+# The libraries that build on autograd, each in an environment of its own: minutes, and gigabytes, the first time.
+downstream: $(VENV)/.installed
+	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python tests/downstream/run.py $(DOWNSTREAM_ARGS)
 
 demo: $(VENV)/.demo
 	$(RUN) python examples/demo.py --output demo.png
