@@ -1,5 +1,7 @@
 """Traced lists, tuples and dicts: boxes, vector spaces and the functions that make and take them apart."""
 
+import inspect
+
 from fastgrad._backward import bind_assemble
 from fastgrad._core import ContainerBox, bind_container_take, bind_traced_container, peel
 from fastgrad._rules import def_direct, def_whole
@@ -34,6 +36,7 @@ __all__ = [
 
 isinstance = notrace_primitive(isinstance_)
 type = notrace_primitive(type_)
+type.__signature__ = inspect.signature(lambda object, /: None)  # Python's own has none
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives

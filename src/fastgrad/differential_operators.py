@@ -356,7 +356,8 @@ def multigrad_dict(fun):
         bound.apply_defaults()
         return grad(call)(dict(bound.arguments))
 
-    return gradients
+    gradients.__wrapped__ = fun
+    return wraps(fun, namestr="multigrad_dict_of_{fun}")(gradients)
 
 
 @unary_to_nary
@@ -386,7 +387,26 @@ def _contracted(fun):
         *args, tensor = args
         return np.tensordot(tensor, fun(*args, **kwargs), np.ndim(tensor))
 
-    return contraction
+    _sign_with_tensor(contraction, fun)
+    return wraps(fun)(contraction)
+
+
+def _sign_with_tensor(contraction, fun):
+    """Give a function the signature of another, with a tensor after the arguments by position, where that can be."""
+    parameter = inspect.Parameter
+    try:
+        signature = inspect.signature(fun)
+    except (TypeError, ValueError):
+        return
+    by_position = [p for p in signature.parameters.values() if p.kind <= parameter.VAR_POSITIONAL]
+    # The tensor comes after all that are given, be it few or many: no signature says so.
+    if any(p.kind is parameter.VAR_POSITIONAL or p.default is not p.empty for p in by_position):
+        return
+    by_name = list(signature.parameters.values())[len(by_position) :]
+    if "tensor" not in signature.parameters:
+        before = [p.replace(kind=parameter.POSITIONAL_ONLY) for p in by_position]
+        tensor = parameter("tensor", parameter.POSITIONAL_ONLY)
+        contraction.__signature__ = signature.replace(parameters=[*before, tensor, *by_name])
 
 
 def hessian_tensor_product(fun, argnum=0):
@@ -514,6 +534,8 @@ def checkpoint(fun):
         except ClosedOverTrace:
             return fun(*args, **kwargs)
         return fun(*args, **kwargs) if isbox(ans) and _holds_boxes(getval(ans), ans._trace) else ans
+
+    checkpointed.__wrapped__ = fun
 
     def vjp(argnums, g, _ans, args, kwargs):
         return [make_vjp(fun, argnum)(*args, **kwargs)[0](g) for argnum in argnums]

@@ -43,14 +43,35 @@ def wraps(fun, namestr="{fun}", docstr="{doc}", **kwargs):
 
 
 def wrap_nary_f(fun, op, argnum):
-    """Make a decorator that names ``op`` of ``fun`` with respect to ``argnum``."""
-    return wraps(
+    """Make a decorator that names ``op`` of ``fun`` with respect to ``argnum``, with the signature of ``fun``."""
+    named = wraps(
         fun,
         namestr="{op}_of_{fun}_wrt_argnum_{argnum}",
         docstr="    {op} of function {fun} with respect to argument number {argnum}; takes its arguments.\n\n{doc}",
         op=get_name(op),
         argnum=argnum,
     )
+
+    def decorate(f):
+        # `inspect.signature` follows this when it is asked: to work the signature out here would cost every operator.
+        f.__wrapped__ = fun
+        return named(f)
+
+    return decorate
+
+
+def _nary_signature(unary_operator):
+    """Give the signature that an operator has after `unary_to_nary`, None where that is not known."""
+    try:
+        fun, _, *others = inspect.signature(unary_operator).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    if fun.kind not in (kind, inspect.Parameter.POSITIONAL_ONLY) or any(
+        p.kind is kind and p.default is p.empty for p in others
+    ):
+        return None
+    return inspect.Signature([inspect.Parameter("fun", kind), inspect.Parameter("argnum", kind, default=0), *others])
 
 
 def _pick(args, argnum):
@@ -127,4 +148,7 @@ def unary_to_nary(unary_operator):
     # Where the operator can be found, if it takes the place of the one it is made from: pickle goes by that.
     for name in ("__module__", "__qualname__"):
         setattr(nary_operator, name, getattr(unary_operator, name, getattr(nary_operator, name)))
+    signature = _nary_signature(unary_operator)
+    if signature is not None:
+        nary_operator.__signature__ = signature
     return nary_operator
