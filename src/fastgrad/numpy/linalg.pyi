@@ -1,0 +1,2 @@
+# To a type checker the functions are NumPy's own.
+from numpy.linalg import *

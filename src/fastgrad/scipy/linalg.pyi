@@ -1,0 +1,6 @@
+# To a type checker the functions are SciPy's own, where it knows SciPy.
+from typing import Any
+
+from scipy.linalg import *
+
+def __getattr__(name: str) -> Any: ...
