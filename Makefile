@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0"
 
-.PHONY: test autograd-suite downstream demo lint bench bench-check bars compare clean
+.PHONY: test autograd-suite downstream demo lint wheels bench bench-check bars compare clean
 .DELETE_ON_ERROR:
 # Several installs at once would build in one folder.
 .NOTPARALLEL:
@@ -28,6 +28,10 @@ lint: $(VENV)/.lint
 	$(RUN) ruff format --check .
 	$(RUN) cython-lint src
 
+# The sdist and a wheel for every CPython found, in dist/, each tested; WHEELS_ARGS=--full runs the whole suite on each.
+wheels:
+	$(PYTHON) tools/wheels.py $(WHEELS_ARGS)
+
 bench: $(VENV)/.bench
 	cd benchmarks && $(RUN) asv machine --yes && $(RUN) asv run -E existing --quick --show-stderr
 
@@ -42,7 +46,7 @@ compare: $(VENV)/.bench
 	$(RUN) python benchmarks/compare.py $(COMPARE_ARGS)
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .ruff_cache benchmarks/.asv
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache benchmarks/.asv
 
 # An editable install: Python changes take effect at once, compiled modules are rebuilt when they are imported, which is
 # why the build tools stay in the environment and the build is not isolated.

@@ -1,0 +1,76 @@
+"""What belongs into the sdist and the wheel: told from what git tracks, and so not from the build files they check."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPILED = ("_core", "_backward")
+# In the sources of the package, but of use to the build alone.
+SOURCES_ONLY = {".build", ".pxd", ".pxi", ".pyx"}
+# Of use in the repository alone; .gitattributes keeps them out of the sdist.
+REPOSITORY_ONLY = (".ci/", ".github/", ".gitattributes", ".gitignore")
+
+
+def tracked():
+    """Give the paths that the last commit has."""
+    listing = subprocess.run(
+        ["git", "ls-tree", "-r", "--name-only", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return listing.stdout.splitlines()
+
+
+def sdist_names():
+    """Give the names of the files that an sdist has, below its own folder."""
+    return {name for name in tracked() if not name.startswith(REPOSITORY_ONLY)} | {"PKG-INFO"}
+
+
+def package_names():
+    """Give the names of the files of the installed package, compiled modules without their suffix."""
+    paths = [PurePosixPath(name).relative_to("src") for name in tracked() if name.startswith("src/")]
+    names = {str(path) for path in paths if path.suffix not in SOURCES_ONLY}
+    return names | {f"fastgrad/{name}" for name in COMPILED}
+
+
+def plain(name):
+    """Take the platform's suffix off the name of a compiled module."""
+    return re.sub(r"\.[^/]*\.(so|pyd)$", "", name)
+
+
+def check_sdist(names):
+    """Raise AssertionError if the files of an sdist are not those that belong there."""
+    _compare({name.partition("/")[2] for name in names}, sdist_names())
+
+
+def check_wheel(names):
+    """Raise AssertionError if the files of a wheel are not those that belong there."""
+    names = {plain(name) for name in names}
+    metadata = {name for name in names if re.match(r"fastgrad-[^/]*\.dist-info/", name)}
+    _compare(names - metadata, package_names())
+    expected = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE"}
+    # auditwheel lists the libraries it bundled, of which there are none.
+    _compare({name.partition("/")[2] for name in metadata} - {"sboms/auditwheel.cdx.json"}, expected)
+
+
+def _compare(found, expected):
+    missing, surplus = sorted(expected - found), sorted(found - expected)
+    assert not missing and not surplus, f"missing: {missing}; should not be there: {surplus}"
+
+
+def check(path):
+    """Raise AssertionError if an sdist or a wheel does not have the files that belong there, or has others."""
+    if str(path).endswith(".whl"):
+        with zipfile.ZipFile(path) as archive:
+            check_wheel(archive.namelist())
+    else:
+        with tarfile.open(path) as archive:
+            check_sdist(member.name for member in archive if member.isfile())
+    print(f"{path}: what belongs there, and nothing else", flush=True)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        check(name)
