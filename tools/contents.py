@@ -28,9 +28,9 @@ def sdist_names():
     return {name for name in tracked() if not name.startswith(REPOSITORY_ONLY)} | {"PKG-INFO"}
 
 
-def package_names():
-    """Give the names of the files of the installed package, compiled modules without their suffix."""
-    paths = [PurePosixPath(name).relative_to("src") for name in tracked() if name.startswith("src/")]
+def package_names(names):
+    """Give the files of the installed package, compiled modules without their suffix, given those of the repository."""
+    paths = [PurePosixPath(name).relative_to("src") for name in names if name.startswith("src/")]
     names = {str(path) for path in paths if path.suffix not in SOURCES_ONLY}
     return names | {f"fastgrad/{name}" for name in COMPILED}
 
@@ -49,7 +49,7 @@ def check_wheel(names):
     """Raise AssertionError if the files of a wheel are not those that belong there."""
     names = {plain(name) for name in names}
     metadata = {name for name in names if re.match(r"fastgrad-[^/]*\.dist-info/", name)}
-    _compare(names - metadata, package_names())
+    _compare(names - metadata, package_names(tracked()))
     expected = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE"}
     # auditwheel lists the libraries it bundled, of which there are none.
     _compare({name.partition("/")[2] for name in metadata} - {"sboms/auditwheel.cdx.json"}, expected)
