@@ -72,7 +72,7 @@ def test_contents_are_compared_both_ways(monkeypatch):
     contents.check_sdist(sdist)
     metadata = [f"fastgrad-1.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")]
     compiled = ["fastgrad/_core.cpython-311-x86_64-linux-gnu.so", "fastgrad/_backward.cp311-win_amd64.pyd"]
-    wheel = [*metadata, *compiled, "fastgrad/core.py"]
+    wheel = ["fastgrad/", *metadata, *compiled, "fastgrad/core.py"]
     contents.check_wheel(wheel)
     for check, names in (contents.check_sdist, sdist), (contents.check_wheel, wheel):
         with pytest.raises(AssertionError, match="missing: \\['[^']"):
