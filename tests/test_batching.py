@@ -586,7 +586,6 @@ def test_a_primitive_of_the_users_without_a_batch_rule(strict):
 @pytest.mark.parametrize(
     "ask",
     [bool, float, getval, np.argmax, np.any, np.nonzero, np.isfinite, lambda g: g[0] > 0, lambda g: g == 0],
-    ids=str,
 )
 def test_a_batch_answers_for_no_single_row(ask):
     def linear(g):
