@@ -140,7 +140,8 @@ def test_what_can_be_passed_there_can_be_passed_here(module, name):
     variadic = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     named = [name for name, kind in theirs if kind not in variadic]
     assert [name for name, kind in ours if kind not in variadic][: len(named)] == named
-    if len(theirs) > len(named):  # anything further: here that may have names
+    # Anything further: here that may have names, and an operator that hands it on says that its own rule takes none.
+    if len(theirs) > len(named) and not hasattr(getattr(fastgrads(module), name), "__signature__"):
         assert len(ours) > len(named)
 
 
