@@ -155,6 +155,12 @@ def test_own_operators_have_a_signature():
     assert scaled_grad(lambda x: x * x, 0, 2.0, shift=1.0)(3.0) == 13.0
 
     @unary_to_nary
+    def scaled_by_position(fun, x, factor, /):
+        return factor * grad(fun)(x)
+
+    assert scaled_by_position(lambda x: x * x, 0, 2.0)(3.0) == 12.0
+
+    @unary_to_nary
     def shifted_grad(fun, x, shift=0.0):
         return grad(fun)(x) + shift
 

@@ -61,17 +61,14 @@ def wrap_nary_f(fun, op, argnum):
 
 
 def _nary_signature(unary_operator):
-    """Give the signature that an operator has after `unary_to_nary`, None where that is not known."""
-    try:
-        fun, _, *others = inspect.signature(unary_operator).parameters.values()
-    except (TypeError, ValueError):
-        return None
+    """Give the signature that an operator has after `unary_to_nary`, None where no signature says it."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    if fun.kind not in (kind, inspect.Parameter.POSITIONAL_ONLY) or any(
-        p.kind is kind and p.default is p.empty for p in others
-    ):
+    try:
+        _fun, _x, *others = inspect.signature(unary_operator).parameters.values()
+        first = [inspect.Parameter("fun", kind), inspect.Parameter("argnum", kind, default=0)]
+        return inspect.Signature([*first, *others])
+    except (TypeError, ValueError):  # it has none, or parameters that can't stand after one with a default
         return None
-    return inspect.Signature([inspect.Parameter("fun", kind), inspect.Parameter("argnum", kind, default=0), *others])
 
 
 def _pick(args, argnum):
