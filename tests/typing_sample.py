@@ -124,7 +124,8 @@ def extension(w: Array) -> Array:
 
 
 def main() -> None:
-    w, x = np.linspace(0.1, 0.2, 2), np.eye(2)
+    w: Array = np.array([0.1, 0.2])
+    x: Array = np.eye(2)
     scalar_derivatives()
     descend(w, x)
     matrices(w, x)
