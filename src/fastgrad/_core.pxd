@@ -14,9 +14,9 @@ cdef enum:
     FORM_STAGED_WHOLE  # arg0 = one pullback for all parents
 
 cdef enum:
-    # What a pullback may overwrite, if nobody else holds it.
+    # What a pullback may overwrite, if nobody else holds it: bit i for g, ans, arg0, arg1.
     REUSE_COTANGENT = 1
-    REUSE_KEPT = 2  # what the node keeps: it will not be pulled again
+    REUSE_KEPT = 14  # what the node keeps: it will not be pulled again
 
 
 cdef class Box:

@@ -141,8 +141,8 @@ cdef class Formula:
             if typenum != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>constant):
                 return None
         for i in range(N_INPUTS):
-            if (self.inputs >> i & 1 and reuse & (REUSE_COTANGENT if i == 0 else REUSE_KEPT)
-                    and is_free_array(inputs[i]) and cnp.PyArray_NDIM(<ndarray>inputs[i])):
+            if (self.inputs >> i & reuse >> i & 1 and is_free_array(inputs[i])
+                    and cnp.PyArray_NDIM(<ndarray>inputs[i])):
                 return self.run_on_arrays(inputs, scalars, like, typenum, inputs[i])
         return self.run_on_arrays(inputs, scalars, like, typenum, NULL)
 

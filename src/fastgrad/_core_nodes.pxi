@@ -286,6 +286,7 @@ cdef class VJPNode(Node):
         # overwritten, if nobody else holds it by then.
         cdef Rules rules = self.rules
         cdef Py_ssize_t i
+        cdef int left
         if self.released:
             raise RuntimeError(
                 "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
@@ -298,11 +299,13 @@ cdef class VJPNode(Node):
         elif self.form == FORM_INDEX:
             put(out, 0, (<Rule>rules.rule(0, False)).fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
         elif self.form == FORM_BINARY:
+            # The second first: it may overwrite what the first does not need, which then may overwrite the rest.
             first = second = None
-            if self.parent0 is not None:
-                first = self.fit(0, self.pull_small(0, 2, g, reuse if self.parent1 is None else 0))
             if self.parent1 is not None:
-                second = self.fit(1, self.pull_small(1, 2, g, reuse))
+                left = 0 if self.parent0 is None else 1 | (<Rule>rules.rule(0, False)).keeps << 1
+                second = self.fit(1, self.pull_small(1, 2, g, reuse & ~left))
+            if self.parent0 is not None:
+                first = self.fit(0, self.pull_small(0, 2, g, reuse))
             put(out, 0, second if first is None else first)
             if n == 2:
                 put(out, 1, second)
