@@ -295,7 +295,10 @@ cdef class VJPNode(Node):
         if n != self.n_parents():
             raise RuntimeError("a node's parents were changed since its graph was ordered; make a new vjp of it")
         if self.form == FORM_UNARY:
-            put(out, 0, self.fit(0, self.pull_small(0, 1, g, reuse)))
+            first = self.pull_small(0, 1, g, reuse)
+            if self.targets is not None:
+                first = self.fit(0, first)
+            put(out, 0, first)
         elif self.form == FORM_INDEX:
             put(out, 0, (<Rule>rules.rule(0, False)).fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
         elif self.form == FORM_BINARY:
@@ -303,9 +306,13 @@ cdef class VJPNode(Node):
             first = second = None
             if self.parent1 is not None:
                 left = 0 if self.parent0 is None else 1 | (<Rule>rules.rule(0, False)).keeps << 1
-                second = self.fit(1, self.pull_small(1, 2, g, reuse & ~left))
+                second = self.pull_small(1, 2, g, reuse & ~left)
+                if self.targets is not None:
+                    second = self.fit(1, second)
             if self.parent0 is not None:
-                first = self.fit(0, self.pull_small(0, 2, g, reuse))
+                first = self.pull_small(0, 2, g, reuse)
+                if self.targets is not None:
+                    first = self.fit(0, first)
             put(out, 0, second if first is None else first)
             if n == 2:
                 put(out, 1, second)
