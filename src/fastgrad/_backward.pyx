@@ -16,7 +16,8 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from fastgrad._core cimport FORM_INDEX, REUSE_COTANGENT, REUSE_KEPT
 from fastgrad._core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
-from fastgrad._core cimport add_indexed, add_into, add_values, fits_space, is_batched, is_item, peel, solid, vspace
+from fastgrad._core cimport add_indexed, add_into, add_values, fits_space, is_batched, is_free_array, is_item, peel
+from fastgrad._core cimport solid, vspace
 
 from fastgrad._core import NotBatchable, VSpace, getval, isbox, trace
 
@@ -309,13 +310,6 @@ cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
     return Py_REFCNT(order.nodes[k]) == <Py_ssize_t>uses[k] + 1 + (k == 0)
 
 
-cdef inline bint is_ours(PyObject *total):
-    # A sum so far that nobody but the pass holds, nor any view of it, may be added to in place.
-    return (Py_REFCNT(total) == 1 and Py_TYPE(<object>total) is &PyArray_Type
-            and cnp.PyArray_BASE(<ndarray>total) == NULL
-            and cnp.PyArray_CHKFLAGS(<ndarray>total, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE))
-
-
 cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
     """Add n cotangents to those of the nodes at these places; takes over the references in `pulled`."""
     cdef size_t i, place
@@ -332,7 +326,7 @@ cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **to
         if before != NULL and Py_TYPE(<object>before) is <PyTypeObject *>Assembly:
             (<Assembly>before).add_whole(<object>given)
         else:
-            if before != NULL and is_ours(before):
+            if before != NULL and is_free_array(before):
                 mutable[place] = True
             total = None if before == NULL else <object>before
             total = accumulate(total, before != NULL, &mutable[place], <object>given)

@@ -195,6 +195,7 @@ cdef class SparseObject:
 
 
 cdef bint is_box(object x)
+cdef bint is_free_array(PyObject *x)
 cdef object solid(object g)
 cdef bint add_into(object total, object g) except -1
 cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1
