@@ -13,7 +13,7 @@ BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0
 test: $(VENV)/.test $(VENV)/.demo
 	$(RUN) python -m pytest $(PYTEST_ARGS)
 
-autograd-suite: $(VENV)/.test $(VENV)/.suite
+autograd-suite: $(VENV)/.test
 	$(RUN) python tests/autograd_suite.py
 
 # The libraries that build on autograd, each in an environment of its own: minutes, and gigabytes, the first time.
@@ -61,7 +61,7 @@ $(VENV)/.test $(VENV)/.demo $(VENV)/.bench: $(VENV)/.%: $(VENV)/.installed
 	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python -m pip install --quiet --no-build-isolation --editable ".[$*]"
 	touch $@
 
-$(VENV)/.lint $(VENV)/.suite: $(VENV)/.%: pyproject.toml
+$(VENV)/.lint: $(VENV)/.%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(RUN) python -m pip install --quiet --upgrade pip
 	$(RUN) python -m pip install --quiet --group $*
