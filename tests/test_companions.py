@@ -35,7 +35,7 @@ def in_array(data):
         (lambda a, x: a / x, -C / X**2),
         (lambda a, x: x / a, 1 / C),
         (lambda a, x: 2.0**x * a, onp.log(2) * 2**X * C),
-        (lambda a, x: -(a * x) ** 2, -2 * C**2 * X),
+        (lambda a, x: -((a * x) ** 2), -2 * C**2 * X),
     ],
     ids=["a*x", "x*a", "a+x", "x-a", "a/x", "x/a", "2**x*a", "-(a*x)**2"],
 )
