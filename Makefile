@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0"
 
-.PHONY: test autograd-suite downstream demo lint wheels bench bench-check bars compare clean
+.PHONY: test autograd-suite downstream demo lint wheels bench bench-check bench-regression bars compare clean
 .DELETE_ON_ERROR:
 # Several installs at once would build in one folder.
 .NOTPARALLEL:
@@ -37,6 +37,10 @@ bench: $(VENV)/.bench
 
 bench-check: $(VENV)/.bench
 	cd benchmarks && $(RUN) asv check -E existing
+
+# Against autograd in the same run: fails on a large loss of speed.
+bench-regression: $(VENV)/.bench
+	$(RUN) python benchmarks/regression.py
 
 bars: $(VENV)/.bench
 	$(RUN) python benchmarks/bars.py

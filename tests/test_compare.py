@@ -1,4 +1,4 @@
-"""benchmarks/compare.py: its programs have the right gradients, its bars are computed rightly. No time is judged."""
+"""benchmarks/compare.py and regression.py: the programs have the right gradients, the verdicts follow. No time is judged."""
 
 import json
 import os
@@ -24,14 +24,15 @@ def import_benchmarks():
         import compare
         import libraries
         import programs
+        import regression
     finally:
         sys.path.remove(BENCHMARKS)
         os.environ.clear()
         os.environ.update(environment)
-    return compare, libraries, programs
+    return compare, libraries, programs, regression
 
 
-compare, libraries, programs = import_benchmarks()
+compare, libraries, programs, regression = import_benchmarks()
 each_program = pytest.mark.parametrize("program", programs.PROGRAMS, ids=lambda program: program.name)
 
 
@@ -168,3 +169,29 @@ def test_chart(tmp_path):
     del results["rk4"]["autograd"]
     draw(programs.PROGRAMS, results, "no machine", tmp_path / "chart.png")
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+# -------------------------------------------------------------------------------------------------------- regression.py
+
+
+def test_a_ratio_is_recorded_for_each_program():
+    assert set(json.loads(regression.EXPECTED.read_text())) == {program.name for program in programs.PROGRAMS}
+
+
+def test_only_what_falls_short_each_time_is_a_regression(monkeypatch, capsys):
+    found = {"sin_50": iter([20.0, 25.0, 29.0]), "tanh_exp": iter([10.0, 31.0])}
+    monkeypatch.setattr(regression, "ratio", lambda program: next(found[program.name]))
+    measured = [named("sin_50"), named("tanh_exp")]
+    assert regression.regressions(measured, {"sin_50": 50.0, "tanh_exp": 50.0}) == ["sin_50"]
+    assert regression.regressions([named("rnn")], {}) == ["rnn"]
+    first, second, third = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("autograd")]
+    assert first.endswith("50.0      29.0  REGRESSION") and second.endswith("50.0      31.0")
+    assert "not recorded" in third
+
+
+def test_the_verdict_is_the_exit_code(monkeypatch):
+    recorded = json.loads(regression.EXPECTED.read_text())
+    monkeypatch.setattr(regression, "ratio", lambda program: 0.61 * recorded[program.name])
+    assert regression.main([]) == 0
+    monkeypatch.setattr(regression, "ratio", lambda program: 0.59 * recorded[program.name])
+    assert regression.main([]) == 1

@@ -12,7 +12,7 @@ COMPILED = ("_core", "_backward")
 # In the sources of the package, but of use to the build alone.
 SOURCES_ONLY = {".build", ".pxd", ".pxi", ".pyx"}
 # Of use in the repository alone; .gitattributes keeps them out of the sdist.
-REPOSITORY_ONLY = (".ci/", ".github/", ".gitattributes", ".gitignore")
+REPOSITORY_ONLY = (".ci/", ".github/", ".gitattributes", ".gitignore", ".pre-commit-config.yaml")
 
 
 def tracked():
