@@ -1,4 +1,4 @@
-"""benchmarks/compare.py and regression.py: the programs have the right gradients, the verdicts follow. No time is judged."""
+"""benchmarks/compare.py and regression.py: gradients are right, verdicts follow from the times. No time is judged."""
 
 import json
 import os
