@@ -362,3 +362,25 @@ def test_a_sum_of_sparse_and_dense_cotangents_of_a_scalar():
     f = lambda x: (lambda y: np.sum(y[..., None] * y) + y**3)(np.sin(x))  # noqa: E731
     s, c = onp.sin(0.5), onp.cos(0.5)
     onp.testing.assert_allclose(grad(grad(f))(0.5), (2 + 6 * s) * c * c - (2 * s + 3 * s * s) * s)
+
+
+IN_PLACE = {
+    "copyto": lambda a, x: np.copyto(a, x),
+    "fill_diagonal": lambda a, x: np.fill_diagonal(a, val=x),
+    "place": lambda a, x: np.place(a, a > -1, x),
+    "put": lambda a, x: np.put(a, [0], x),
+    "put_along_axis": lambda a, x: np.put_along_axis(a, onp.zeros((1, 2), int), x, 0),
+    "putmask": lambda a, x: np.putmask(a, a > -1, values=x),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_writing_a_traced_value_is_refused_before_anything_is_written(name):
+    a = onp.zeros((2, 2))
+    with pytest.raises(TypeError, match=f"{name} writes into its array.*build a new array"):
+        grad(lambda x: IN_PLACE[name](a, x) or x)(1.5)
+    assert not a.any()
+    IN_PLACE[name](a, 1.5)
+    expected = onp.zeros((2, 2))
+    IN_PLACE[name](expected, onp.float64(1.5))
+    assert a.any() and (a == expected).all()

@@ -7,12 +7,13 @@ import numpy as _np
 
 from fastgrad.numpy import assembling as _assembling
 from fastgrad.numpy import wrapping as _wrapping
+from fastgrad.numpy import writing as _writing
 from fastgrad.numpy.wrapping import notrace_functions, wrap_intdtype, wrap_namespace
 from fastgrad.tracer import Box, notrace_primitive, primitive
 
 _names = {
     **vars(_wrapping.primitives),
-    **{name: getattr(_assembling, name) for name in _assembling.__all__},
+    **{name: getattr(module, name) for module in (_assembling, _writing) for name in module.__all__},
     "numpy_version": _np.__version__,
 }
 __all__ = ["Box", "notrace_functions", "notrace_primitive", "primitive", "wrap_intdtype", "wrap_namespace", *_names]
