@@ -12,8 +12,8 @@ def _refuses_traced_values(fun):
     def write(*args, **kwargs):
         if any(map(isbox, args)) or any(map(isbox, kwargs.values())):
             raise TypeError(
-                f"{fun.__name__} writes into its array, and neither that nor what is written can be a traced value; build "
-                "a new array with fastgrad.numpy.where, concatenate, stack or make_diagonal"
+                f"{fun.__name__} writes into its array, and neither that nor what is written can be a traced value; "
+                "build a new array with fastgrad.numpy.where, concatenate, stack or make_diagonal"
             )
         return fun(*args, **kwargs)
 
