@@ -43,7 +43,7 @@ class Recorder(Node):
 
 
 random = {{id(f) for f in vars(np.random).values()}} - {{id(f) for f in vars(np).values()}}
-wanted = {{f for f in registered if (f.vjp_rules or f.jvp_rules) and id(f) not in random}}
+wanted = {{f for f in registered() if (f.vjp_rules or f.jvp_rules) and id(f) not in random}}
 covered, idle, not_traced, failures = set(), [], [], {{}}
 for name, case in CASES.items():
     recorded = set()

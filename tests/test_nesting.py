@@ -56,7 +56,8 @@ def test_the_cube_three_times():
     assert f(2.0) == 12.0
     f = grad(f)
     assert f(2.0) == 6.0
-    assert seen == [[0], [1, 0], [2, 1, 0]]
+    assert [len(trace_levels) for trace_levels in seen] == [1, 2, 3]
+    assert all(trace_levels == sorted(trace_levels, reverse=True) for trace_levels in seen)
 
 
 def test_the_innermost_value_is_the_plain_number():
@@ -79,12 +80,15 @@ def test_a_call_records_only_at_the_levels_of_its_arguments():
     def f(x):
         def g(y):
             seen.extend([x * 2.0, y * 2.0, y * x])
+            outer, inner = x._trace, y._trace
+            assert outer < inner
+            assert [levels(box) for box in seen] == [[outer], [inner], [inner, outer]]
             return y * x
 
         return grad(g)(3.0)
 
     assert grad(f)(2.0) == 1.0
-    assert [levels(box) for box in seen] == [[0], [1], [1, 0]]
+    assert len(seen) == 3
 
 
 # ---- mixtures against the analytic derivative --------------------------------------------------------------------

@@ -11,7 +11,7 @@ from fastgrad import checkpoint, core, grad, jacobian, make_jvp, value_and_grad
 from fastgrad.core import JVPNode, VJPNode, backward_pass, primitive_jvps, primitive_vjps
 from fastgrad.extend import defvjp, primitive
 from fastgrad.numpy.numpy_boxes import ArrayBox
-from fastgrad.tracer import new_box, trace, trace_stack
+from fastgrad.tracer import getval, new_box, trace, trace_stack
 
 V = onp.ones(3)
 
@@ -206,10 +206,31 @@ def test_a_box_without_a_node_is_an_error(f):
 
 
 def test_a_value_kept_from_reverse_mode_in_forward_mode_is_an_error():
-    kept = []
-    grad(lambda x: (kept.append(np.sin(x)), np.sum(x * x))[1])(V)
+    kept, pushed = new_box(V, 0, VJPNode.new_root()), new_box(V, 0, JVPNode.new_root(V))
     with pytest.raises(TypeError, match="a trace that is over"):
-        make_jvp(lambda y: np.where([True, False, True], kept[0], y))(V)(V)
+        np.where([True, False, True], kept, pushed)
+
+
+def test_a_value_kept_from_a_trace_is_no_part_of_a_later_one():
+    """It is worth what it was; its own derivative stays with the trace it belongs to."""
+    kept = []
+    grad(lambda x: (kept.append(x), x * x)[1])(3.0)
+    make_jvp(lambda x: (kept.append(x), x * x)[1])(3.0)(7.0)
+    for x in kept:
+        assert getval(grad(lambda y, x=x: x * y * y)(2.0)) == 12.0
+        assert getval(make_jvp(lambda y, x=x: x * y * y)(2.0)(1.0)[1]) == 12.0
+        assert getval(grad(grad(lambda y, x=x: x * y**3))(2.0)) == 36.0
+
+
+def test_a_value_kept_from_a_trace_inside_a_function_is_no_value_of_the_function():
+    def f(x):
+        kept = []
+        grad(lambda y: (kept.append(y), x * y)[1])(2.0)
+        return x * kept[0]
+
+    for derivative in (grad(f), lambda x: make_jvp(f)(x)(1.0)):
+        with pytest.raises(TypeError, match="opened later"):
+            derivative(3.0)
 
 
 def test_a_trace_context_is_entered_once():

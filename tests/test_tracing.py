@@ -60,7 +60,7 @@ def test_boxes_along_the_branch_that_was_taken():
     seen = []
     assert grad(branch_and_loop)(2.0, seen) == pytest.approx(1.972602361114, abs=1e-12)
     assert [type(box) for box in seen] == [ArrayBox] * 4
-    assert [box._trace for box in seen] == [0] * 4
+    assert len({box._trace for box in seen}) == 1
     assert [type(box._node) for box in seen] == [VJPNode] * 4
     values = [2.0, 0.9092974268, 1.8185948537, 3.6371897073]
     assert [box._value for box in seen] == pytest.approx(values, abs=1e-10)
@@ -200,15 +200,15 @@ def test_find_top_boxed_args_without_a_box():
     assert node_type is None
 
 
-def test_new_trace_counts_levels_by_nesting():
+def test_a_new_trace_has_a_level_above_all_before_it():
     assert trace_stack.top == -1
     with trace_stack.new_trace() as outer:
-        assert (outer, trace_stack.top) == (0, 0)
+        assert trace_stack.top == outer >= 0
         with trace_stack.new_trace() as inner:
-            assert (inner, trace_stack.top) == (1, 1)
-        assert trace_stack.top == 0
+            assert trace_stack.top == inner > outer
+        assert trace_stack.top == outer
         with trace_stack.new_trace() as again:
-            assert again == 1
+            assert trace_stack.top == again > inner
     assert trace_stack.top == -1
 
 
@@ -385,8 +385,8 @@ def raising_primitive(where, error):
 def check_clean():
     assert trace_stack.top == -1
     seen = []
-    assert grad(lambda x: (seen.append(x._trace), x * x)[1])(3.0) == 6.0
-    assert seen == [0]
+    assert grad(lambda x: (seen.append(x._trace == trace_stack.top), x * x)[1])(3.0) == 6.0
+    assert seen == [True]
     assert grad(grad(lambda x: x**3))(2.0) == 12.0
 
 
@@ -432,7 +432,7 @@ def test_an_exception_caught_in_an_outer_trace_restores_the_outer_level():
     def f(x):
         with pytest.raises(Boom):
             grad(inner)(1.0)
-        assert trace_stack.top == 0
+        assert trace_stack.top == x._trace
         return grad(lambda y: x * y * y)(2.0)
 
     assert grad(f)(3.0) == 4.0

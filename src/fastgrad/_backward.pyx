@@ -19,15 +19,17 @@ from fastgrad._core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNod
 from fastgrad._core cimport add_indexed, add_into, add_values, fits_space, is_batched, is_free_array, is_item, peel
 from fastgrad._core cimport solid, vspace
 
+from fastgrad._threads cimport fastgrad_has_refs, fastgrad_lock, fastgrad_mutex, fastgrad_unlock
+
 from fastgrad._core import NotBatchable, VSpace, getval, isbox, trace
 
+cimport cython
 cimport numpy as cnp
 from numpy cimport ndarray
 
 cnp.import_array()
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *)
     object PyNumber_InPlaceAdd(object, object)
     PyObject *PyDict_GetItemWithError(object, object) except? NULL
 
@@ -282,14 +284,19 @@ cdef int emit(Order order, Found *found) except -1:
     return 0
 
 
+cdef fastgrad_mutex numbering
+
+
 cdef Order order_graph(VJPNode end):
     """The order of the graph behind end; None where a node of a user's class is in it."""
-    # No Python code runs in here, so no other thread can number the same nodes meanwhile.
+    # No Python code runs in here, so that with the GIL no other thread can number the same nodes meanwhile; without it
+    # the lock sees to that.
     cdef Found found
     cdef Order order = Order.__new__(Order)
     found.n, found.size, found.edges = 0, 64, 0
     found.nodes = <PyObject **>PyMem_Malloc(64 * sizeof(PyObject *))
     found.counts = <unsigned int *>PyMem_Malloc(64 * sizeof(unsigned int))
+    fastgrad_lock(&numbering)
     try:
         if found.nodes == NULL or found.counts == NULL:
             raise MemoryError("no memory to order the graph")
@@ -298,6 +305,7 @@ cdef Order order_graph(VJPNode end):
         emit(order, &found)
         return order
     finally:
+        fastgrad_unlock(&numbering)
         PyMem_Free(found.nodes)
         PyMem_Free(found.counts)
 
@@ -307,7 +315,7 @@ cdef Order order_graph(VJPNode end):
 cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
     # Is node k held by this order and its children in the graph alone, so that nobody can ask it again?
     # One more reference is the order's own; the end is held by its Pullback too.
-    return Py_REFCNT(order.nodes[k]) == <Py_ssize_t>uses[k] + 1 + (k == 0)
+    return fastgrad_has_refs(order.nodes[k], <Py_ssize_t>uses[k] + 1 + (k == 0))
 
 
 cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
@@ -484,9 +492,12 @@ cdef class Pullback:
         return walk(self.order, g, once)
 
     cdef int put_in_order(self) except -1:
+        cdef Order order
         if not self.ordered:
-            self.order = order_graph(self.end) if type(self.end) is VJPNode else None
-            self.ordered = True
+            order = order_graph(self.end) if type(self.end) is VJPNode else None
+            with cython.critical_section(self):
+                if not self.ordered:
+                    self.order, self.ordered = order, True
         return 0
 
     @property

@@ -78,12 +78,12 @@ cdef object leaf(PyObject *held, bint owned, object space):
 cdef bint is_free(PyObject *array):
     # Has nobody a reference to this array but the dict and the caller, nor one to the array it is a view of?
     cdef PyObject *base
-    if Py_REFCNT(array) > 2 or not cnp.PyArray_ISWRITEABLE(<ndarray>array):
+    if not fastgrad_has_refs(array, 2) or not cnp.PyArray_ISWRITEABLE(<ndarray>array):
         return False
     base = cnp.PyArray_BASE(<ndarray>array)
     if base == NULL:
         return cnp.PyArray_CHKFLAGS(<ndarray>array, cnp.NPY_ARRAY_OWNDATA)
-    return (Py_TYPE(<object>base) is &PyArray_Type and Py_REFCNT(base) == 1 and cnp.PyArray_BASE(<ndarray>base) == NULL
+    return (Py_TYPE(<object>base) is &PyArray_Type and fastgrad_has_refs(base, 1) and cnp.PyArray_BASE(<ndarray>base) == NULL
             and cnp.PyArray_CHKFLAGS(<ndarray>base, cnp.NPY_ARRAY_OWNDATA))
 
 

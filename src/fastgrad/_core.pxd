@@ -41,6 +41,7 @@ cdef class ContainerBox(Box):
 
     cdef object take(self, object key, Py_ssize_t level)
     cdef object item(self, object key, Py_ssize_t level)
+    cdef int start_taking(self) except -1
     cdef object record_item(self, object place, object value)
 
 

@@ -9,6 +9,7 @@ them; crossing modules costs more than the call. The backward pass is in `_backw
 import functools
 import inspect
 import os
+import threading
 import warnings
 
 import numpy as np
@@ -24,6 +25,9 @@ from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 from numpy cimport ndarray
 
+from fastgrad._threads cimport FASTGRAD_FREE_THREADED, fastgrad_find, fastgrad_has_refs, fastgrad_lock, fastgrad_mutex
+from fastgrad._threads cimport fastgrad_unlock
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -31,7 +35,7 @@ cdef extern from "Python.h":
     const size_t PY_VECTORCALL_ARGUMENTS_OFFSET
     object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
     Py_ssize_t PyVectorcall_NARGS(size_t)
-    Py_ssize_t Py_REFCNT(PyObject *)
+    Py_ssize_t PY_SSIZE_T_MAX
     PyObject *PyErr_Occurred()
     void PyErr_Clear()
     bint PyObject_GC_IsTracked(object)
@@ -72,6 +76,7 @@ cdef extern from *:
     """
     #include <numpy/arrayscalars.h>
     static inline double fastgrad_obval(PyObject *o) { return ((PyDoubleScalarObject *)o)->obval; }
+    static inline int fastgrad_has_weakrefs(PyObject *o) { return ((PyArrayObject_fields *)o)->weakreflist != NULL; }
     static inline PyObject *fastgrad_float64(double v) {
         PyObject *o = PyDoubleArrType_Type.tp_alloc(&PyDoubleArrType_Type, 0);
         if (o != NULL) ((PyDoubleScalarObject *)o)->obval = v;
@@ -90,6 +95,7 @@ cdef extern from *:
     }
     """
     double fastgrad_obval(object)
+    bint fastgrad_has_weakrefs(PyObject *)
     void fastgrad_enable_vectorcall(object, Py_ssize_t)
     void fastgrad_open_type(object, const char *)
     object fastgrad_float64(double)

@@ -397,6 +397,8 @@ cdef bint has_foreign(tuple args):
 # Whether ufuncs ask traced arrays, and foreign types beside them, by __array_ufunc__: as with autograd 1.9, not 1.8.
 cdef bint asks_foreign = True
 cdef bint may_ask_foreign = True
+# One choice at a time, so that the last one sees all that is registered.
+cdef object choosing = threading.RLock()
 cdef object own_array_ufunc = ArrayBox.__dict__["__array_ufunc__"]
 
 
@@ -412,11 +414,12 @@ cdef int choose_ufunc_dispatch() except -1:
     # NumPy's to do, and NumPy's does none with a box that has an __array_ufunc__. Without one, `tensor * box` is the
     # box's to do, by its priority. So while such a type is registered, boxes have none.
     global asks_foreign
-    asks_foreign = may_ask_foreign and not any(overrides_ufuncs(kind) for kind in box_makers)
-    if asks_foreign and "__array_ufunc__" not in ArrayBox.__dict__:
-        ArrayBox.__array_ufunc__ = own_array_ufunc
-    elif not asks_foreign and ArrayBox.__dict__.get("__array_ufunc__") is own_array_ufunc:
-        del ArrayBox.__array_ufunc__
+    with choosing:
+        asks_foreign = may_ask_foreign and not any(overrides_ufuncs(kind) for kind in list(box_makers))
+        if asks_foreign and "__array_ufunc__" not in ArrayBox.__dict__:
+            ArrayBox.__array_ufunc__ = own_array_ufunc
+        elif not asks_foreign and ArrayBox.__dict__.get("__array_ufunc__") is own_array_ufunc:
+            del ArrayBox.__array_ufunc__
     return 0
 
 

@@ -50,13 +50,12 @@ cdef class ContainerBox(Box):
     """A traced container: taking one of its items twice gives the same box."""
 
     def __getitem__(self, key):
-        cdef PyObject *found
         if not is_key(key):
             return p_take.call_tuple((self, key), None, True)
         if self.taken is not None and not is_box(self._value):
-            found = PyDict_GetItemWithError(self.taken, key)
-            if found != NULL and (<Box>found)._value is self._value[key]:
-                return <object>found
+            found = fastgrad_find(self.taken, key)
+            if found is not None and (<Box>found)._value is self._value[key]:
+                return found
         return self.take(key, self._trace)
 
     cdef object item(self, object key, Py_ssize_t level):
@@ -85,14 +84,22 @@ cdef class ContainerBox(Box):
         if place is None:
             return p_take.call_tuple((self, key), None, True)
         if self.taken is None:
-            self.taken = {}
+            self.start_taking()
         # A list or dict that was changed since, or another thread, may have put another box there.
-        box = self.taken.get(place)
+        box = fastgrad_find(self.taken, place)
         if box is None or box._value is not value:
             box = self.taken[place] = self.record_item(place, value)
         if place is not key:
             self.taken[key] = box
         return box
+
+    cdef int start_taking(self) except -1:
+        # Once, though several threads may take their first item at a time.
+        cdef dict taken = {}
+        with cython.critical_section(self):
+            if self.taken is None:
+                self.taken = taken
+        return 0
 
     cdef object record_item(self, object place, object value):
         cdef Node parent = self._node
@@ -100,8 +107,7 @@ cdef class ContainerBox(Box):
         if type(parent) is not VJPNode or p_take.vjps is not take_rules:
             record = parent.record(value, p_take, (self._value, place), {}, (0,), (parent,))
             return box_answer(value, self._trace, record, p_take)
-        if (<VJPNode>parent).space is None:
-            (<VJPNode>parent).space = vspace(self._value)
+        if (<VJPNode>parent).space is None and note_space(parent, self._value):
             self.is_space_noted = True
         if not self.is_space_noted:
             # The node stands for another value too: a root that was used for several traces.

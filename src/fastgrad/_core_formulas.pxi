@@ -216,6 +216,8 @@ cdef class Formula:
         if n <= LANE_SIZE:
             code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n, block)
         else:
+            # What a node keeps is borrowed from it, and another thread may set its pullback meanwhile.
+            held = [<object>inputs[i] for i in range(N_INPUTS) if self.inputs >> i & 1]
             with nogil:
                 code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n,
                                           block)

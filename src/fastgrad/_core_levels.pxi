@@ -1,33 +1,67 @@
-# Trace levels: which traces are running, and how a new one is opened.
+# Trace levels: the numbers of traces, and which of them are running.
 
-# active[i] says whether level i belongs to a running trace; top is the highest such level, -1 if there is none. Both
-# are shared by all threads and change only inside the two functions below, which run no Python code: the GIL keeps
-# them whole. A new level is above every active one, so a worker thread started inside a traced function cannot
-# mistake its own trace for the outer one.
-cdef char *active = NULL
-cdef Py_ssize_t active_size = 0
-cdef Py_ssize_t top = -1
+# A trace is given the next number, never one that was given before. So it is above every trace that is running, and a
+# worker thread started inside a traced function cannot mistake its own trace for the outer one; and a value kept from a
+# trace that is over belongs to no trace that comes later, in this thread or another.
+#
+# running: the levels of the traces that are running, in any thread, from the lowest to the highest. All this changes
+# only in the two functions below. They run no Python code, so that the GIL keeps them whole; without it the lock does.
+cdef fastgrad_mutex levels_mutex
+cdef Py_ssize_t next_level = 0
+cdef Py_ssize_t *running = NULL
+cdef Py_ssize_t running_size = 0
+cdef Py_ssize_t n_running = 0
+
+
+cdef bint make_room() noexcept:
+    global running, running_size
+    cdef Py_ssize_t *grown
+    if n_running == running_size:
+        grown = <Py_ssize_t *>realloc(running, (2 * running_size + 64) * sizeof(Py_ssize_t))
+        if grown == NULL:
+            return False
+        running = grown
+        running_size = 2 * running_size + 64
+    return True
 
 
 cdef Py_ssize_t enter_level() except -1:
-    global active, active_size, top
-    cdef char *grown
-    if top + 1 >= active_size:
-        grown = <char *>realloc(active, 2 * active_size + 64)
-        if grown == NULL:
-            raise MemoryError("no memory for another trace level")
-        active = grown
-        active_size = 2 * active_size + 64
-    top += 1
-    active[top] = 1
-    return top
+    global next_level, n_running
+    cdef Py_ssize_t level = -1
+    fastgrad_lock(&levels_mutex)
+    if make_room():
+        if n_running == 0 and next_level > PY_SSIZE_T_MAX // 2:
+            next_level = 0  # within reach of 32-bit processors
+        level = next_level
+        next_level += 1
+        running[n_running] = level
+        n_running += 1
+    fastgrad_unlock(&levels_mutex)
+    if level < 0:
+        raise MemoryError("no memory for another trace level")
+    return level
 
 
 cdef void leave_level(Py_ssize_t level) noexcept:
-    global top
-    active[level] = 0
-    while top >= 0 and not active[top]:
-        top -= 1
+    global n_running
+    cdef Py_ssize_t i
+    fastgrad_lock(&levels_mutex)
+    i = n_running - 1
+    while running[i] != level:  # traces of other threads may have been opened since
+        i -= 1
+    n_running -= 1
+    while i < n_running:
+        running[i] = running[i + 1]
+        i += 1
+    fastgrad_unlock(&levels_mutex)
+
+
+cdef Py_ssize_t top_level() noexcept:
+    cdef Py_ssize_t level
+    fastgrad_lock(&levels_mutex)
+    level = running[n_running - 1] if n_running else -1
+    fastgrad_unlock(&levels_mutex)
+    return level
 
 
 cdef class _NewTrace:
@@ -49,12 +83,12 @@ cdef class _NewTrace:
 
 
 class TraceStack:
-    """The trace levels now active in this process."""
+    """The traces now running in this process."""
 
     @property
     def top(self):
-        """int : the highest active level, -1 outside every trace."""
-        return top
+        """int : the highest level of a running trace, -1 outside every trace."""
+        return top_level()
 
     def new_trace(self):
         """Give a context manager that opens a trace level and returns its number."""
@@ -96,7 +130,7 @@ def trace(start_node, fun, x):
     Raises
     ------
     TypeError
-        If there is no box type for ``x``.
+        If there is no box type for ``x``, or ``fun`` returns a value of a trace that was opened later.
     """
     cdef Py_ssize_t level = enter_level()
     try:
@@ -105,6 +139,11 @@ def trace(start_node, fun, x):
             end = traced_container(end)
         if is_box(end) and (<Box>end)._trace == level:
             return (<Box>end)._value, (<Box>end)._node
+        if is_box(end) and (<Box>end)._trace > level:
+            raise TypeError(
+                "the traced function returned a value of a trace that was opened later: one kept from a trace inside "
+                "it, or taken from another thread's. What it owes to the function's own argument is not known"
+            )
         warnings.warn("Output seems independent of input.", stacklevel=3)
         return end, None
     finally:

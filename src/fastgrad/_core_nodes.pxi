@@ -134,25 +134,32 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
 
 
 cdef int find_formula(Rule rule) except -1:
-    """Note in the rule its formula, if it is `g * derivative`; False where there is none."""
+    """Note in the rule its formula, if it is `g * derivative`; False where there is none.
+
+    It takes Python code to find it, so that several threads may be at it at once. What the first of them notes stays.
+    """
+    cdef list exponents = [], exponent_formulas = []
     from fastgrad._formulas import formula_of
+    formula = False
     if rule.kind == RULE_NEGATE:
-        rule.formula = Formula([(p_negative, 0, -1, RESULT)], [])
+        formula = Formula([(p_negative, 0, -1, RESULT)], [])
     elif rule.kind == RULE_KEPT or rule.kind == RULE_OVER:
         kept = 1 if rule.keeps & 1 else 2 if rule.keeps & 2 else 3
-        rule.formula = Formula([(p_divide if rule.kind == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
+        formula = Formula([(p_divide if rule.kind == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
     elif rule.kind != RULE_DERIV:
-        rule.formula = False
         if rule.real_deriv is not None:
-            rule.formula = formula_of(rule.real_deriv, 1, p_multiply) or False
-        if rule.formula is not False:
-            (<Formula>rule.formula).runs[PLACE_COMPLEX] = False
+            formula = formula_of(rule.real_deriv, 1, p_multiply) or False
+        if formula is not False:
+            (<Formula>formula).runs[PLACE_COMPLEX] = False
     elif rule.for_numbers is not None:
-        rule.exponents = [float(exponent) for exponent in rule.for_numbers if exponent is not None]
-        rule.exponent_formulas = [formula_of(rule.for_numbers[e], 2, p_multiply) for e in rule.exponents]
-        rule.formula = formula_of(rule.for_numbers[None], 2, p_multiply) or False
+        exponents = [float(exponent) for exponent in rule.for_numbers if exponent is not None]
+        exponent_formulas = [formula_of(rule.for_numbers[e], 2, p_multiply) for e in exponents]
+        formula = formula_of(rule.for_numbers[None], 2, p_multiply) or False
     else:
-        rule.formula = formula_of(rule.fun, rule.n_args, p_multiply) or False
+        formula = formula_of(rule.fun, rule.n_args, p_multiply) or False
+    with cython.critical_section(rule):
+        if rule.formula is None:
+            rule.exponents, rule.exponent_formulas, rule.formula = exponents, exponent_formulas, formula
     return 0
 
 
@@ -544,13 +551,21 @@ def bind_index_rules(Primitive getitem not None):
     index_rules = getitem.vjps
 
 
+cdef bint note_space(VJPNode node, object value) except -1:
+    """Note the space of a node's value; False if another thread, which traces from the same root, was faster."""
+    space = vspace(value)
+    with cython.critical_section(node):
+        if node.space is None:
+            node.space = space
+            return True
+    return False
+
+
 cdef inline VJPNode index_node(object array, object index, VJPNode parent):
     # The record of indexing a plain array; None if the parent stands for an array of another kind too: a root that was
     # used for several traces.
     cdef VJPNode node
-    if parent.space is None:
-        parent.space = vspace(array)
-    elif not fits_space(array, parent.space):
+    if (parent.space is not None or not note_space(parent, array)) and not fits_space(array, parent.space):
         return None
     node = VJPNode.__new__(VJPNode)
     node.form = FORM_INDEX

@@ -59,6 +59,16 @@ cdef class Rules:
         return rule
 
 
+cdef list replaced = []
+
+
+cdef int outlive(object rules) except -1:
+    # Without the GIL another thread may be about to take a reference to what is replaced: it is never freed then.
+    if FASTGRAD_FREE_THREADED and rules is not None:
+        replaced.append(rules)
+    return 0
+
+
 cdef int check_argnums(tuple argnums, Py_ssize_t n_args, Py_ssize_t n_parents) except -1:
     for argnum in argnums:
         if not 0 <= argnum < n_args:
@@ -162,6 +172,7 @@ cdef class Primitive:
 
     @vjp_rules.setter
     def vjp_rules(self, Rules rules):
+        outlive(self.vjps)
         self.vjps = rules
 
     @property
@@ -171,6 +182,7 @@ cdef class Primitive:
 
     @jvp_rules.setter
     def jvp_rules(self, Rules rules):
+        outlive(self.jvps)
         self.jvps = rules
 
     @property
@@ -185,6 +197,7 @@ cdef class Primitive:
 
     @notrace.setter
     def notrace(self, tuple node_types):
+        outlive(self.notrace_types)
         self.notrace_types = node_types
 
     cdef object call(self, object x, object y):

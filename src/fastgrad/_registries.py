@@ -31,7 +31,7 @@ class _RuleView(MutableMapping):
         return getattr(fun, self.attribute, None) is not None
 
     def __iter__(self):
-        return (fun for fun in list(registered) if fun in self)
+        return (fun for fun in registered() if fun in self)
 
     def __len__(self):
         return sum(1 for _ in self)
@@ -64,7 +64,7 @@ class NotracePrimitives:
     """Node type -> set of the primitives that are constants to it."""
 
     def __getitem__(self, node_type):
-        return {fun for fun in list(registered) if node_type in fun.notrace}
+        return {fun for fun in registered() if node_type in fun.notrace}
 
     def __contains__(self, node_type):
         return bool(self[node_type])

@@ -20,13 +20,23 @@ from typing import NamedTuple
 
 from fastgrad._core import Primitive, Rule, Rules, forms, plain_routines, rule_kinds
 
-# Every primitive that has a rule or is not traced, for the registries to list.
-registered = weakref.WeakSet()
+# Every primitive that has a rule or is not traced, by its id, for the registries to list.
+_registered = weakref.WeakValueDictionary()
 
 _VARARGS = 0x04
 _ALL = 0xFFFFFFFE
 
 _KEPT = {"ans": 1, "arg0": 2, "arg1": 4}
+
+
+def register(fun):
+    """Let the registries list a primitive."""
+    _registered[id(fun)] = fun
+
+
+def registered():
+    """Give the primitives that the registries list, while other threads may register more."""
+    return [fun for fun in (reference() for reference in _registered.valuerefs()) if fun is not None]
 
 
 def _bit(argnum):
@@ -82,7 +92,7 @@ def _set(fun, vjps=None, jvps=None):
         )
         warnings.warn(message, stacklevel=5)
         return
-    registered.add(fun)
+    register(fun)
     if vjps is not None:
         fun.vjp_rules = vjps
     if jvps is not None:

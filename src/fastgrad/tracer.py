@@ -14,7 +14,7 @@ from fastgrad._core import (
     trace_stack,
     ufunc_primitives,
 )
-from fastgrad._rules import registered
+from fastgrad._rules import register
 from fastgrad.util import subvals, toposort
 from fastgrad.wrap_util import wraps
 
@@ -86,4 +86,4 @@ def register_notrace(trace_type, primitive_fun):
     """
     if trace_type not in primitive_fun.notrace:
         primitive_fun.notrace = (*primitive_fun.notrace, trace_type)
-    registered.add(primitive_fun)
+    register(primitive_fun)

@@ -4,19 +4,23 @@ numpy.random is imported when something is first asked of this module: it takes 
 """
 
 import sys as _sys
+import threading as _threading
+
+_filling = _threading.Lock()
 
 
 def _fill():
     """Put NumPy's names in here, once."""
     names = vars(_sys.modules[__name__])
-    if "__all__" not in names:
-        import numpy.random as npr
+    with _filling:
+        if "__all__" not in names:
+            import numpy.random as npr
 
-        from fastgrad.numpy.wrapping import wrap_namespace
+            from fastgrad.numpy.wrapping import wrap_namespace
 
-        wrap_namespace(vars(npr), names)
-        names["__all__"] = [name for name in names if not name.startswith("_")]
-        del names["__getattr__"]  # with one, CPython looks every name up the slow way
+            wrap_namespace(vars(npr), names)
+            names["__all__"] = [name for name in names if not name.startswith("_")]
+            del names["__getattr__"]  # with one, CPython looks every name up the slow way
     return names
 
 
