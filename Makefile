@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0"
 
-.PHONY: test autograd-suite downstream demo lint wheels bench bench-check bench-regression bars compare clean
+EXAMPLES := neural_network gaussian_process ode_fit kalman_filter hmc thin_film natural_gradient_vi
+
+.PHONY: test autograd-suite downstream demo examples lint wheels bench bench-check bench-regression bars compare clean
 .DELETE_ON_ERROR:
 # Several installs at once would build in one folder.
 .NOTPARALLEL:
@@ -22,6 +24,13 @@ downstream: $(VENV)/.installed
 
 demo: $(VENV)/.demo
 	$(RUN) python examples/demo.py --output demo.png
+
+# The pictures of docs/examples.md.
+examples: $(VENV)/.demo
+	@for name in $(EXAMPLES); do \
+	  echo "== $$name" && $(RUN) python examples/$$name.py --output docs/pictures/$$name.png || exit 1; echo; \
+	done
+	@$(RUN) python tools/shrink_pictures.py $(EXAMPLES:%=docs/pictures/%.png)
 
 lint: $(VENV)/.lint
 	$(RUN) ruff check .
