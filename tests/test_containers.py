@@ -251,6 +251,40 @@ def test_higher_orders_through_construction(modes):
     assert f(3.0) == pytest.approx({1: 54.0, 2: 36.0}[len(modes.split())])
 
 
+NESTINGS = {
+    "tuple": lambda x: traced.tuple((1.0, (x * x, 2.0)))[1][0],
+    "list": lambda x: traced.list([x, [[x * x]]])[1][0][0],
+    "dict": lambda x: traced.dict(a=x, b={"c": (x * x,)})["b"]["c"][0],
+    "right": lambda x: (traced.list([x]) + [[1.0, x * x]])[1][1],
+    "left": lambda x: ([{"a": x * x}] + traced.list([x]))[0]["a"],
+    "deep": lambda x: traced.tuple(([traced.tuple((x, (x * x,)))],))[0][0][1][0],
+}
+
+
+@pytest.mark.parametrize("modes", ["grad", "forward", "grad grad", "forward grad", "grad forward", "forward forward"])
+@pytest.mark.parametrize("nesting", NESTINGS)
+def test_plain_containers_with_traced_values_inside_others(nesting, modes):
+    """Of x^2, taken out of a plain container that stands in a traced one."""
+    f = NESTINGS[nesting]
+    for mode in modes.split():
+        f = grad(f) if mode == "grad" else forward(f)
+    assert f(3.0) == {1: 6.0, 2: 2.0}[len(modes.split())]
+
+
+def test_outer_values_in_plain_containers_inside_others():
+    """d/da of the first part of the gradient of x^2 y^2 at (3a, a), which is 6 a^3."""
+
+    def part(a):
+        return grad(lambda pair: (pair[0] * pair[1][0]) ** 2)(traced.tuple((a * 3.0, (a,))))[0]
+
+    assert grad(part)(1.0) == forward(part)(1.0) == pytest.approx(18.0)
+
+
+def test_constructors_leave_plain_containers_alone():
+    inner = [1.0, (2.0,), {"a": 3.0}]
+    assert traced.tuple((inner,))[0] is traced.list([inner])[0] is traced.dict(a=inner)["a"] is inner
+
+
 def test_forward_mode_through_a_dict_and_through_concatenation():
     f = lambda x: (lambda d: d["a"] * d["b"])(traced.dict(a=x, b=x * x))  # noqa: E731
     assert make_jvp(f)(2.0)(1.0)[1] == 12.0

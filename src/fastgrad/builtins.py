@@ -172,10 +172,10 @@ class SequenceBox(ContainerBox):
         return iter([self[i] for i in range(len(self._value))])
 
     def __add__(self, other):
-        return sequence_extend_right(self, *other)
+        return sequence_extend_right(self, *_followed(other))
 
     def __radd__(self, other):
-        return sequence_extend_left(self, *other)
+        return sequence_extend_left(self, *_followed(other))
 
     def __contains__(self, value):
         return value in getval(self)
@@ -366,14 +366,14 @@ class tuple(tuple_, metaclass=_TracedType):
     """The tuple of ``xs``, traced if one of them is."""
 
     def __new__(cls, xs=()):
-        return make_sequence(tuple_, *xs)
+        return make_sequence(tuple_, *_followed(xs))
 
 
 class list(list_, metaclass=_TracedType):
     """The list of ``xs``, traced if one of them is."""
 
     def __new__(cls, xs=()):
-        return make_sequence(list_, *xs)
+        return make_sequence(list_, *_followed(xs))
 
 
 def traced_container(x):
@@ -387,6 +387,21 @@ def traced_container(x):
 
 
 bind_traced_container(traced_container)
+
+
+_CONTAINERS = frozenset({list_, tuple_, dict_})
+
+
+def _followed(values):
+    """Trace the plain containers among ``values`` that hold traced values: a primitive sees only its arguments."""
+    return [traced_container(x) if type_(x) in _CONTAINERS and _holds_box(x) else x for x in values]
+
+
+def _holds_box(container):
+    for value in container.values() if type_(container) is dict_ else container:
+        if isbox(value) or type_(value) in _CONTAINERS and _holds_box(value):
+            return True
+    return False
 
 
 class dict(dict_, metaclass=_TracedType):
