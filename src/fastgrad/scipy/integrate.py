@@ -14,9 +14,8 @@ import fastgrad.numpy as np
 from fastgrad._core import holds_box
 from fastgrad._rules import def_whole
 from fastgrad.builtins import tuple as traced_tuple
-from fastgrad.core import vspace
-from fastgrad.differential_operators import make_jvp, make_vjp
-from fastgrad.misc.flatten import flatten
+from fastgrad.core import make_jvp, make_vjp, vspace
+from fastgrad.misc.flatten import _flatten, flatten
 from fastgrad.numpy.assembling import traced_array
 from fastgrad.scipy.rules.refusing import refuse_keywords
 from fastgrad.tracer import getval, isbox, primitive
@@ -109,11 +108,11 @@ def _adjoint_field(field, n, with_args):
     def augmented(packed, t, *args):
         y, adjoint = packed[:n], packed[n : 2 * n]
         if not with_args:
-            pull, slope = make_vjp(field, 0)(y, t, *args)
+            pull, slope = make_vjp(lambda y: field(y, t, *args), y)
             return np.concatenate([slope, -pull(adjoint)])
-        pull, slope = make_vjp(lambda y, args: field(y, t, *_items(args)), (0, 1))(y, traced_tuple(args))
-        y_bar, args_bar = pull(adjoint)
-        return np.concatenate([slope, -y_bar, -flatten(args_bar)[0]])
+        joint = traced_tuple((y, traced_tuple(args)))
+        pull, slope = make_vjp(lambda joint: field(joint[0], t, *_items(joint[1])), joint)
+        return np.concatenate([slope, -_flatten(pull(adjoint))])
 
     return augmented
 
@@ -150,7 +149,7 @@ def _sensitivity_field(field, n):
     """Make the field of state and tangent."""
 
     def augmented(packed, t, args, args_tangent):
-        push = make_jvp(lambda joint: field(joint[0], t, *_items(joint[1])))(traced_tuple((packed[:n], args)))
+        push = make_jvp(lambda joint: field(joint[0], t, *_items(joint[1])), traced_tuple((packed[:n], args)))
         slope, change = push(traced_tuple((packed[n:], args_tangent)))
         return np.concatenate([slope, change])
 
@@ -161,7 +160,7 @@ def _state_sensitivity_field(field, n):
     """The same where the further arguments, which may be anything, have no tangent."""
 
     def augmented(packed, t, *args):
-        slope, change = make_jvp(lambda y: field(y, t, *args))(packed[:n])(packed[n:])
+        slope, change = make_jvp(lambda y: field(y, t, *args), packed[:n])(packed[n:])
         return np.concatenate([slope, change])
 
     return augmented
