@@ -207,6 +207,15 @@ def test_leapfrog_conserves_and_returns():
     assert target.calls == 81
 
 
+def test_rejections_make_a_coarse_step_exact():
+    """With a step of 1, as there is without warm-up, leapfrog alone would make the variance of 1 to 4/3."""
+    hmc = load("hmc")
+    target = hmc.Target(lambda theta: -0.5 * hmc.np.sum(theta**2))
+    chain, acceptance = hmc.sample(target, numpy.zeros(3), 3000, 0, numpy.random.default_rng(0))
+    assert 0.8 < acceptance < 0.95
+    numpy.testing.assert_allclose(chain.var(axis=0), 1.0, atol=0.1)
+
+
 # Thin films
 
 
