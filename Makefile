@@ -7,7 +7,7 @@ BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0
 
 EXAMPLES := neural_network gaussian_process ode_fit kalman_filter hmc thin_film natural_gradient_vi
 
-.PHONY: test autograd-suite downstream demo examples lint wheels bench bench-check bench-regression bars compare clean
+.PHONY: test autograd-suite downstream demo examples lint docs wheels bench bench-check bench-regression bars compare clean
 .DELETE_ON_ERROR:
 # Several installs at once would build in one folder.
 .NOTPARALLEL:
@@ -36,6 +36,10 @@ lint: $(VENV)/.lint
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) cython-lint src
+
+# The site, in build/site; a warning is an error.
+docs: $(VENV)/.installed $(VENV)/.docs
+	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --strict
 
 # The sdist and a wheel for every CPython found, in dist/, each tested; WHEELS_ARGS=--full runs the whole suite on each.
 wheels:
@@ -74,7 +78,7 @@ $(VENV)/.test $(VENV)/.demo $(VENV)/.bench: $(VENV)/.%: $(VENV)/.installed
 	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python -m pip install --quiet --no-build-isolation --editable ".[$*]"
 	touch $@
 
-$(VENV)/.lint: $(VENV)/.%: pyproject.toml
+$(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(RUN) python -m pip install --quiet --upgrade pip
 	$(RUN) python -m pip install --quiet --group $*

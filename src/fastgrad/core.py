@@ -136,8 +136,8 @@ def defvjp(fun, *vjpmakers, **kwargs):
     *vjpmakers : callable or None
         ``vjpmaker(ans, *args, **kwargs)`` is called in the forward pass and gives the pullback: a function from the
         cotangent of the answer to that of the argument. None stands for the zero cotangent.
-    argnums : sequence of int, optional
-        Which arguments the makers are for; by default the first ones.
+    **kwargs
+        ``argnums``, a sequence of int: which arguments the makers are for; by default the first ones.
     """
     argnums = kwargs.pop("argnums", count())
     if kwargs:
@@ -200,8 +200,8 @@ def defjvp(fun, *jvpfuns, **kwargs):
     *jvpfuns : callable, "same" or None
         ``jvpfun(g, ans, *args, **kwargs)`` -> tangent of the answer; "same" for an argument that ``fun`` is linear in;
         None for the zero tangent.
-    argnums : sequence of int, optional
-        Which arguments the rules are for; by default the first ones.
+    **kwargs
+        ``argnums``, a sequence of int: which arguments the rules are for; by default the first ones.
     """
     argnums = kwargs.pop("argnums", count())
     if kwargs:

@@ -71,12 +71,12 @@ def check_jvp(f, x):
 
 
 @unary_to_nary
-def check_grads(f, x, modes=("fwd", "rev"), order=2):
+def check_grads(fun, x, modes=("fwd", "rev"), order=2):
     """Check the derivatives of a function against central differences.
 
     Parameters
     ----------
-    f : callable
+    fun : callable
         Any traced function.
     argnum : int or tuple of int, default 0
         Which argument to differentiate with respect to.
@@ -88,7 +88,7 @@ def check_grads(f, x, modes=("fwd", "rev"), order=2):
     Returns
     -------
     callable
-        Takes the arguments of ``f``.
+        Takes the arguments of ``fun``.
 
     Raises
     ------
@@ -100,15 +100,15 @@ def check_grads(f, x, modes=("fwd", "rev"), order=2):
     if not order:
         return
     if "fwd" in modes:
-        check_jvp(f, x)
+        check_jvp(fun, x)
         if order > 1:
             v = vspace(x).randn()
-            _check_next(lambda x, v: make_jvp(f, x)(v)[1], f"jvp_{get_name(f)}", modes, order)(x, v)
+            _check_next(lambda x, v: make_jvp(fun, x)(v)[1], f"jvp_{get_name(fun)}", modes, order)(x, v)
     if "rev" in modes:
-        check_vjp(f, x)
+        check_vjp(fun, x)
         if order > 1:
-            v = vspace(f(x)).randn()
-            _check_next(lambda x, v: make_vjp(f, x)[0](v), f"vjp_{get_name(f)}", modes, order)(x, v)
+            v = vspace(fun(x)).randn()
+            _check_next(lambda x, v: make_vjp(fun, x)[0](v), f"vjp_{get_name(fun)}", modes, order)(x, v)
 
 
 def _check_next(derivative, name, modes, order):

@@ -1,5 +1,7 @@
 """First-order optimizers of nested containers of parameters."""
 
+import inspect
+
 import fastgrad.numpy as np
 from fastgrad.misc.flatten import flatten
 from fastgrad.wrap_util import wraps
@@ -33,7 +35,14 @@ def unflatten_optimizer(optimize):
 
         return unflatten(optimize(flat_grad, vector, flat_callback if callback else None, *args, **kwargs))
 
+    optimize_structure.__signature__ = _with_x0(inspect.signature(optimize))
     return optimize_structure
+
+
+def _with_x0(signature):
+    """Give the signature of an optimizer of vectors as that of one of structures, whose start is named ``x0``."""
+    grad, x, *others = signature.parameters.values()
+    return signature.replace(parameters=[grad, x.replace(name="x0"), *others])
 
 
 @unflatten_optimizer
@@ -44,7 +53,7 @@ def sgd(grad, x, callback=None, num_iters=200, step_size=0.1, mass=0.9):
     ----------
     grad : callable
         ``grad(x, i)``, the gradient at iteration ``i``.
-    x : object
+    x0 : object
         Where to start.
     callback : callable, optional
         ``callback(x, i, g)`` is called in each iteration before the step.
@@ -58,7 +67,7 @@ def sgd(grad, x, callback=None, num_iters=200, step_size=0.1, mass=0.9):
     Returns
     -------
     object
-        The last ``x``.
+        The last point.
     """
     velocity = np.zeros(len(x))
     for i in range(num_iters):
@@ -76,7 +85,7 @@ def rmsprop(grad, x, callback=None, num_iters=100, step_size=0.1, gamma=0.9, eps
 
     Parameters
     ----------
-    grad, x, callback, num_iters
+    grad, x0, callback, num_iters
         As for `sgd`.
     step_size : float
         The size of a step along a steady gradient.
@@ -88,7 +97,7 @@ def rmsprop(grad, x, callback=None, num_iters=100, step_size=0.1, gamma=0.9, eps
     Returns
     -------
     object
-        The last ``x``.
+        The last point.
     """
     mean_square = np.ones(len(x))
     for i in range(num_iters):
@@ -108,7 +117,7 @@ def adam(grad, x, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.99
 
     Parameters
     ----------
-    grad, x, callback, num_iters
+    grad, x0, callback, num_iters
         As for `sgd`.
     step_size : float
         The size of a step along a steady gradient.
@@ -120,7 +129,7 @@ def adam(grad, x, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.99
     Returns
     -------
     object
-        The last ``x``.
+        The last point.
     """
     mean, mean_square = np.zeros(len(x)), np.zeros(len(x))
     for i in range(num_iters):

@@ -1,0 +1,178 @@
+"""The documentation is true: its code runs and gives what it says, its links lead somewhere, no public name is missing.
+
+All blocks of a page are one program. In a ```python block, a comment behind an expression is compared with its value if
+it is a value itself (``grad(f)(1.0)  # 0.5403``), to as many digits as it has; ```pycon blocks are doctests. A block
+that cannot run follows a line ``<!-- not run: why -->``.
+"""
+
+import ast
+import doctest
+import importlib
+import io
+import re
+import tokenize
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "README.md"]
+
+FENCE = re.compile(
+    r"^(?:<!-- not run: (?P<reason>.+?) -->\n+)?```(?P<kind>python|pycon)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+NUMBER = re.compile(r"\.(\d*)(?:e([+-]?\d+))?")
+VALUES = {"__builtins__": {}, "nan": np.nan, "inf": np.inf}
+
+
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+# ------------------------------------------------------------------------------------------------------------ code
+
+
+def blocks(path):
+    """Give kind, code and first line of the blocks of a page that are to be run."""
+    text = path.read_text(encoding="utf-8")
+    for match in FENCE.finditer(text):
+        if match["reason"] is None:
+            yield match["kind"], match["code"], text.count("\n", 0, match.start("code"))
+
+
+def comments(code):
+    """Give the comment on each line that has one."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
+
+
+def value_of(comment):
+    """Give the value that a comment states; None for prose."""
+    try:
+        return eval(comment, VALUES)
+    except (SyntaxError, NameError, TypeError):
+        assert not re.match(r"[-\d\[({]", comment), f"neither prose nor a value: {comment}"
+        return None
+
+
+def agree(found, stated, error):
+    if isinstance(stated, dict):
+        return found.keys() == stated.keys() and all(agree(found[key], stated[key], error) for key in stated)
+    if isinstance(stated, tuple) or isinstance(found, list | tuple):
+        return len(found) == len(stated) and all(agree(f, s, error) for f, s in zip(found, stated, strict=True))
+    if isinstance(stated, bool | str):
+        return found == stated
+    found, stated = np.asarray(found), np.asarray(stated)
+    return found.shape == stated.shape and np.allclose(found, stated, rtol=0, atol=error, equal_nan=True)
+
+
+def last_digit(comment):
+    """Give the error that a value may have, to be rounded to what is written."""
+    digits = [int(exponent or 0) - len(decimals) for decimals, exponent in NUMBER.findall(comment)]
+    return 0.51 * 10.0 ** max(digits, default=-12)
+
+
+def run_python(code, first, path, namespace):
+    tree = ast.parse(code)
+    stated = comments(code)
+    for statement in tree.body:
+        comment = stated.get(statement.end_lineno)
+        ast.increment_lineno(statement, first)
+        if not (isinstance(statement, ast.Expr) and comment):
+            exec(compile(ast.Module([statement], []), path, "exec"), namespace)
+            continue
+        found = eval(compile(ast.Expression(statement.value), path, "eval"), namespace)
+        value = value_of(comment)
+        if value is not None:
+            place = f"{path}:{statement.end_lineno}"
+            assert agree(found, value, last_digit(comment)), f"{place}: {found!r} is not {comment}"
+
+
+def run_doctest(code, first, path, namespace):
+    test = doctest.DocTestParser().get_doctest(code, {}, name(path), str(path), first)
+    test.globs = namespace
+    report = io.StringIO()
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    failed, _ = doctest.DocTestRunner(optionflags=options).run(test, out=report.write, clear_globs=False)
+    assert not failed, report.getvalue()
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="pages are written for NumPy 2")
+@pytest.mark.parametrize("path", [page for page in PAGES if any(blocks(page))], ids=name)
+def test_code_runs(path):
+    pytest.importorskip("scipy")
+    namespace = {"__name__": "page"}
+    for kind, code, first in blocks(path):
+        with warnings.catch_warnings():
+            if kind == "pycon":
+                run_doctest(code, first, path, namespace)
+            else:
+                warnings.simplefilter("error")
+                run_python(code, first, str(path), namespace)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["1.0 + 1  # 3.0", "1 + 1  # 3", "(1.0, 2.5)  # (1.0, 2.4)", "{'a': 1.0}  # {'b': 1.0}", "[1.0]  # [1.0, 2.0]"],
+)
+def test_wrong_values_are_found(code):
+    with pytest.raises(AssertionError, match=r"page:5: .* is not"):
+        run_python(code, 4, "page", {})
+    with pytest.raises(AssertionError, match="Expected:"):
+        run_doctest(">>> 1 + 1\n3\n", 4, ROOT / "page", {})
+
+
+# ----------------------------------------------------------------------------------------------------------- links
+
+
+def prose(path):
+    return re.sub(r"^ *```.*?^ *```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def anchors(path):
+    """Give the anchors of a page: of its headings, and those that are given by hand."""
+    found = set(re.findall(r"\{ #([\w.-]+) \}", prose(path))) | set(re.findall(r"^::: ([\w.]+)$", prose(path), re.M))
+    for heading in re.findall(r"^#+ (.+)$", prose(path), re.M):
+        found.add(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=name)
+def test_links_lead_somewhere(path):
+    for target, anchor in re.findall(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)", prose(path)):
+        if target.startswith("https://"):
+            continue
+        other = (path.parent / target).resolve() if target else path
+        assert other.is_file() and other.is_relative_to(ROOT), f"no {target}"
+        assert not anchor or anchor in anchors(other), f"{target} has no {anchor}"
+
+
+# ------------------------------------------------------------------------------------------------------- reference
+
+
+@pytest.mark.parametrize(
+    "module, page",
+    [
+        ("fastgrad", "operators"),
+        ("fastgrad.extend", "extend"),
+        ("fastgrad.misc.flatten", "misc"),
+        ("fastgrad.misc.optimizers", "misc"),
+        ("fastgrad.test_util", "misc"),
+    ],
+)
+def test_reference_has_every_public_name(module, page):
+    page = (ROOT / "docs" / "reference" / page).with_suffix(".md")
+    left_out = {"primitive", "scalar_close"} if module != "fastgrad.extend" else set()
+    wanted = {f"{module}.{name}" for name in importlib.import_module(module).__all__ if name not in left_out}
+    assert wanted - anchors(page) == set()
+
+
+def test_reference_has_every_module():
+    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    for module in ("numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg", "scipy.signal"):
+        assert f"<!-- functions of fastgrad.{module} -->" in text
+    for family in (ROOT / "src" / "fastgrad" / "scipy" / "stats").glob("*.pyi"):
+        assert f"<!-- functions of fastgrad.scipy.stats.{family.stem} -->" in text

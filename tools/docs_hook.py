@@ -1,0 +1,131 @@
+"""What mkdocs does beside its own work when it builds the site (`make docs`).
+
+Files of the repository that stand outside of docs/ become pages, so that relative links to them are right on a git host
+and in the site; and tables of the functions of a namespace are made of the registry of rules, at the build.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import posixpath
+import re
+import types
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parent.parent
+# Files outside of docs/ that pages may link to. A link to any other one is dead in the site, and so an error.
+OUTSIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md", "examples/mini_autograd.py")
+FOLDER = "repository"
+
+# Arguments for which there is a rule that gives zero: they count, choose or shape.
+NO_VARIABLES = {"axis", "condition", "l_and_u", "n", "rcond", "shape"}
+
+_LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
+_TABLE = re.compile(r"<!-- functions of ([\w.]+)(: constants)? -->")
+
+
+# --------------------------------------------------------------------------------------------- files outside of docs/
+
+
+def _page_of(path):
+    """Give the page that a file of the repository becomes."""
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    if path not in OUTSIDE:
+        return None
+    return posixpath.join(FOLDER, path if path.endswith(".md") else path + ".md")
+
+
+def _text_of(path):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return text if path.endswith(".md") else f"# {path}\n\n```python\n{text}```\n"
+
+
+def on_files(files, config):
+    """Add a page for each file outside of docs/."""
+    for path in OUTSIDE:
+        files.append(File.generated(config, _page_of(path), content=_text_of(path)))
+    return files
+
+
+def _relinked(markdown, page):
+    """Make the links of a page, which are right in the repository, right in the site."""
+    in_folder = page.startswith(FOLDER + "/")
+    folder = posixpath.dirname(page.removeprefix(FOLDER + "/") if in_folder else "docs/" + page)
+
+    def relink(match):
+        target = _page_of(posixpath.normpath(posixpath.join(folder, match[2])))
+        if target is None:
+            return match[0]
+        return match[1] + posixpath.relpath(target, posixpath.dirname(page) or ".") + match[3]
+
+    return _LINK.sub(relink, markdown)
+
+
+# --------------------------------------------------------------------------------------------- tables of functions
+
+
+def _by(fun, rules):
+    """Name the arguments that a primitive has a rule for in one mode; "" for none, "all" if their number varies."""
+    if rules is None:
+        return ""
+    try:
+        names = list(inspect.signature(fun).parameters)
+    except (TypeError, ValueError):
+        return "all"
+    if rules.argnums is None and rules.whole is not None:
+        return "all"
+    covered = [f"`{name}`" for i, name in enumerate(names) if rules.covers(i) and name not in NO_VARIABLES]
+    return ", ".join(covered) or "all"
+
+
+def _modes(fun):
+    """Say by which arguments a primitive can be differentiated, and in which modes."""
+    back, forth = _by(fun, fun.vjp_rules), _by(fun, fun.jvp_rules)
+    if back and forth:
+        return max(back, forth, key=len), "both"
+    return back or forth, "reverse" if back else "forward"
+
+
+def functions(namespace):
+    """Sort the functions that a namespace has in common with NumPy's or SciPy's.
+
+    Returns
+    -------
+    with_rules : list of (name, arguments, modes)
+        What can be differentiated.
+    constants : list of str
+        Functions whose result is a constant to every trace.
+    """
+    from fastgrad._core import Primitive
+    from fastgrad.extend import VJPNode
+
+    mirrored = pkgutil.resolve_name(namespace.removeprefix("fastgrad."))
+    with_rules, constants = [], []
+    for name, value in sorted(vars(importlib.import_module(namespace)).items()):
+        if name.startswith("_") or not hasattr(mirrored, name):
+            continue
+        if isinstance(value, types.FunctionType) and value.__module__.startswith("fastgrad."):
+            with_rules.append((name, "composed", "both"))
+        elif type(value) is Primitive and VJPNode in value.notrace:
+            constants.append(name)
+        elif type(value) is Primitive and (value.vjp_rules or value.jvp_rules):
+            with_rules.append((name, *_modes(value)))
+    return with_rules, constants
+
+
+def _table(match):
+    with_rules, constants = functions(match[1])
+    if match[2]:
+        return ", ".join(f"`{name}`" for name in constants) + "\n"
+    if not with_rules:
+        raise ValueError(f"{match[1]} has no function with a rule")
+    rows = [f"| `{name}` | {by} | {modes} |" for name, by, modes in with_rules]
+    return "\n".join(["| function | by | modes |", "| --- | --- | --- |", *rows]) + "\n"
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Make links and tables."""
+    return _TABLE.sub(_table, _relinked(markdown, page.file.src_uri))
