@@ -176,3 +176,38 @@ def test_reference_has_every_module():
         assert f"<!-- functions of fastgrad.{module} -->" in text
     for family in (ROOT / "src" / "fastgrad" / "scipy" / "stats").glob("*.pyi"):
         assert f"<!-- functions of fastgrad.scipy.stats.{family.stem} -->" in text
+
+
+# ---------------------------------------------------------------------------------------------------------- errors
+
+# Of the engine to itself, and of the machine.
+INTERNAL = {"NotBatchable", "MemoryError"}
+# Errors of these files that are NumPy's own, or SciPy's, in fastgrad's words or theirs.
+ALIKE = {
+    "_core_assembling.pxi": "ValueError",
+    "_core_boxes.pxi": "TypeError: iteration over a 0-d array",
+    "numpy/assembling.py": "ValueError",
+    "numpy/dropped.py": "AttributeError",
+    "numpy/linalg.py": "ValueError",
+    "numpy/random.py": "AttributeError",
+    "scipy/signal.py": "ValueError",
+}
+
+
+def errors():
+    """Give the errors that fastgrad's sources raise with a message: file, type and the fixed parts of the message."""
+    package = ROOT / "src" / "fastgrad"
+    for path in sorted(package.rglob("*.p[yx]*")):
+        text = re.sub(r'"\s*\n\s*f?"', "", path.read_text(encoding="utf-8"))  # literals that are one
+        file = path.relative_to(package).as_posix()
+        for kind, message in re.findall(r'\b(?:raise|return) (\w+Error|NotBatchable)\(\s*f?"([^"\n]*)"', text):
+            alike = file in ALIKE and f"{kind}: {message}".startswith(ALIKE[file])
+            if kind not in INTERNAL and not alike:
+                yield file, kind, [part.strip() for part in re.split(r"\{[^}]*\}", message)]
+
+
+def test_faq_has_every_error():
+    faq = re.sub(r"\s+", " ", (ROOT / "docs" / "faq.md").read_text(encoding="utf-8").replace("\\", ""))
+    found = list(errors())
+    assert len(found) > 50
+    assert [error for error in found if not all(part in faq for part in error[2])] == []
