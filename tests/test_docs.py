@@ -8,7 +8,9 @@ that cannot run follows a line ``<!-- not run: why -->``.
 import ast
 import doctest
 import importlib
+import inspect
 import io
+import pkgutil
 import re
 import tokenize
 import warnings
@@ -26,6 +28,11 @@ FENCE = re.compile(
 )
 NUMBER = re.compile(r"\.(\d*)(?:e([+-]?\d+))?")
 VALUES = {"__builtins__": {}, "nan": np.nan, "inf": np.inf}
+
+
+needs_numpy_2 = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="the documentation shows what NumPy 2 prints"
+)
 
 
 def name(path):
@@ -92,7 +99,7 @@ def run_python(code, first, path, namespace):
 
 
 def run_doctest(code, first, path, namespace):
-    test = doctest.DocTestParser().get_doctest(code, {}, name(path), str(path), first)
+    test = doctest.DocTestParser().get_doctest(code, {}, Path(path).name, str(path), first)
     test.globs = namespace
     report = io.StringIO()
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -100,7 +107,7 @@ def run_doctest(code, first, path, namespace):
     assert not failed, report.getvalue()
 
 
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="pages are written for NumPy 2")
+@needs_numpy_2
 @pytest.mark.parametrize("path", [page for page in PAGES if any(blocks(page))], ids=name)
 def test_code_runs(path):
     pytest.importorskip("scipy")
@@ -132,9 +139,14 @@ def prose(path):
     return re.sub(r"^ *```.*?^ *```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
 
 
+def described(path):
+    """Give the names that a page of the reference describes, by docstring or by hand."""
+    return set(re.findall(r"^(?:::: |### )(fastgrad\.[\w.]+)$", prose(path), re.M))
+
+
 def anchors(path):
-    """Give the anchors of a page: of its headings, and those that are given by hand."""
-    found = set(re.findall(r"\{ #([\w.-]+) \}", prose(path))) | set(re.findall(r"^::: ([\w.]+)$", prose(path), re.M))
+    """Give the anchors of a page: of what the reference describes, and of headings."""
+    found = described(path)
     for heading in re.findall(r"^#+ (.+)$", prose(path), re.M):
         found.add(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"))
     return found
@@ -153,6 +165,16 @@ def test_links_lead_somewhere(path):
 # ------------------------------------------------------------------------------------------------------- reference
 
 
+@needs_numpy_2
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "reference").glob("*.md")), ids=name)
+def test_docstrings_are_true(page):
+    pytest.importorskip("scipy")
+    for member in sorted(described(page)):
+        doc = inspect.getdoc(pkgutil.resolve_name(member))
+        assert doc, f"{member} has no docstring"
+        run_doctest(doc, 0, member, {})
+
+
 @pytest.mark.parametrize(
     "module, page",
     [
@@ -166,8 +188,8 @@ def test_links_lead_somewhere(path):
 def test_reference_has_every_public_name(module, page):
     page = (ROOT / "docs" / "reference" / page).with_suffix(".md")
     left_out = {"primitive", "scalar_close"} if module != "fastgrad.extend" else set()
-    wanted = {f"{module}.{name}" for name in importlib.import_module(module).__all__ if name not in left_out}
-    assert wanted - anchors(page) == set()
+    wanted = {f"{module}.{member}" for member in importlib.import_module(module).__all__ if member not in left_out}
+    assert wanted - described(page) == set()
 
 
 def test_reference_has_every_module():

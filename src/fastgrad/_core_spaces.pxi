@@ -19,15 +19,19 @@ cdef class VSpace:
         pass
 
     def zeros(self):
+        """Give the zero of the space."""
         raise NotImplementedError(f"{type(self).__name__} must define zeros")
 
     def ones(self):
+        """Give the value whose entries are all one: the seed of `grad`."""
         raise NotImplementedError(f"{type(self).__name__} must define ones")
 
     def standard_basis(self):
+        """Give the vectors of the standard basis one by one; of a complex space those times 1j too."""
         raise NotImplementedError(f"{type(self).__name__} must define standard_basis")
 
     def randn(self):
+        """Give a random value, each entry normally distributed: a direction for `check_grads`."""
         raise NotImplementedError(f"{type(self).__name__} must define randn")
 
     def _add(self, x, y):

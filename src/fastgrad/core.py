@@ -78,6 +78,19 @@ def defvjp_argnums(fun, vjpmaker):
     vjpmaker : callable
         ``vjpmaker(argnums, ans, args, kwargs)`` is called in the forward pass and gives the pullback: a function from
         the cotangent of the answer to a sequence of cotangents, one per entry of ``argnums``.
+
+    Examples
+    --------
+    >>> from fastgrad import grad
+    >>> from fastgrad.extend import defvjp_argnums, primitive
+    >>> @primitive
+    ... def product(*factors):
+    ...     return factors[0] * factors[1]
+    >>> def rule(argnums, ans, args, kwargs):
+    ...     return lambda g: [g * args[1 - argnum] for argnum in argnums]
+    >>> defvjp_argnums(product, rule)
+    >>> grad(product, (0, 1))(2.0, 3.0)
+    (array(3.), array(2.))
     """
     primitive_vjps[fun] = vjpmaker
 
@@ -138,6 +151,17 @@ def defvjp(fun, *vjpmakers, **kwargs):
         cotangent of the answer to that of the argument. None stands for the zero cotangent.
     **kwargs
         ``argnums``, a sequence of int: which arguments the makers are for; by default the first ones.
+
+    Examples
+    --------
+    >>> from fastgrad import grad
+    >>> from fastgrad.extend import defvjp, primitive
+    >>> @primitive
+    ... def cube(x):
+    ...     return x**3
+    >>> defvjp(cube, lambda ans, x: lambda g: g * 3 * x**2)
+    >>> grad(cube)(2.0)
+    np.float64(12.0)
     """
     argnums = kwargs.pop("argnums", count())
     if kwargs:
@@ -202,6 +226,17 @@ def defjvp(fun, *jvpfuns, **kwargs):
         None for the zero tangent.
     **kwargs
         ``argnums``, a sequence of int: which arguments the rules are for; by default the first ones.
+
+    Examples
+    --------
+    >>> from fastgrad import make_jvp
+    >>> from fastgrad.extend import defjvp, primitive
+    >>> @primitive
+    ... def cube(x):
+    ...     return x**3
+    >>> defjvp(cube, lambda g, ans, x: g * 3 * x**2)
+    >>> make_jvp(cube)(2.0)(1.0)
+    (8.0, 12.0)
     """
     argnums = kwargs.pop("argnums", count())
     if kwargs:

@@ -40,14 +40,68 @@ __all__ = [
     "vector_jacobian_product",
 ]
 
-make_vjp = unary_to_nary(_make_vjp)
-make_jvp = unary_to_nary(_make_jvp)
+
+@unary_to_nary
+def make_vjp(fun, x):
+    """Give the pullback of a function, and its value: what reverse mode is made of.
+
+    Parameters
+    ----------
+    fun : callable
+        Any traced function; it may return an array, a list, a tuple or a dict.
+    argnum : int, tuple or list of int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives the pair (pullback, value). The pullback takes a cotangent of the
+        value, of its shape, to that of the argument. It may be called any number of times.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import make_vjp
+    >>> pull, value = make_vjp(lambda x: x**2)(np.array([1.0, 2.0]))
+    >>> value
+    array([1., 4.])
+    >>> pull(np.array([1.0, 0.0]))
+    array([2., 0.])
+    """
+    return _make_vjp(fun, x)
+
+
+@unary_to_nary
+def make_jvp(fun, x):
+    """Give the pushforward of a function: forward mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Any traced function; it may return an array, a list, a tuple or a dict.
+    argnum : int, tuple or list of int, default 0
+        Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives the pushforward: a function from a tangent of the argument to the pair
+        (value, tangent of the value). Each call of it calls ``fun``.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import make_jvp
+    >>> push = make_jvp(lambda x: x**2)(np.array([1.0, 2.0]))
+    >>> push(np.array([1.0, 0.0]))
+    (array([1., 4.]), array([2., 0.]))
+    """
+    return _make_jvp(fun, x)
 
 
 @unary_to_nary
 def grad(fun, x):
-    """
-    Returns a function which gives the gradient of a function of real scalar value.
+    """Give the gradient of a function of real scalar value.
 
     Parameters
     ----------
@@ -66,6 +120,17 @@ def grad(fun, x):
     ------
     TypeError
         If ``fun`` returns anything but a real scalar, or the argument is of a type that can't be traced.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import grad
+    >>> grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    >>> grad(lambda x, y: x * y**2, 1)(2.0, 3.0)
+    np.float64(12.0)
+    >>> grad(lambda p: p["a"] * np.sum(p["b"]))({"a": 2.0, "b": np.ones(3)})
+    {'a': array(3.), 'b': array([2., 2., 2.])}
     """
     return value_and_gradient(fun, x, "Grad")[1]
 
@@ -83,10 +148,22 @@ def elementwise_grad(fun, x):
     argnum : int, tuple or list of int, default 0
         Which argument to differentiate with respect to.
 
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives an array of the argument's shape.
+
     Raises
     ------
     TypeError
         If ``fun`` returns a complex value.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import elementwise_grad
+    >>> elementwise_grad(lambda x: x**3)(np.array([1.0, 2.0]))
+    array([ 3., 12.])
     """
     vjp, ans = _make_vjp(fun, x)
     if vspace(ans).iscomplex:
@@ -104,6 +181,18 @@ def deriv(fun, x):
         Returns a value of any shape, which the derivative then has.
     argnum : int, default 0
         Which argument to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives the derivative.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import deriv
+    >>> deriv(lambda t: np.array([t, t**2]))(3.0)
+    array([1., 6.])
     """
     return _make_jvp(fun, x)(vspace(x).ones())[1]
 
@@ -133,6 +222,15 @@ def jacobian(fun, x):
     By reverse mode; or by forward mode, if the argument has at most half as many elements as the value and all
     primitives have a JVP. ``fun`` is then called a second time, and the Jacobian is that of this call. Basis vectors go
     through in batches where the rules allow it, else one by one.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import jacobian
+    >>> jacobian(np.cumsum)(np.ones(3))
+    array([[1., 0., 0.],
+           [1., 1., 0.],
+           [1., 1., 1.]])
     """
     vjp, ans = _make_vjp(fun, x)
     space, x_space = vspace(ans), vspace(x)
@@ -211,10 +309,21 @@ def holomorphic_grad(fun, x):
     argnum : int, default 0
         Which argument to differentiate with respect to.
 
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun`` and gives f'(z), of the shape of the argument.
+
     Warns
     -----
     UserWarning
         If the argument is not complex.
+
+    Examples
+    --------
+    >>> from fastgrad import holomorphic_grad
+    >>> holomorphic_grad(lambda z: z**2)(3.0 + 4.0j)
+    np.complex128(6+8j)
     """
     if not vspace(x).iscomplex:
         warnings.warn("Input to holomorphic_grad is not complex", stacklevel=3)
@@ -242,6 +351,14 @@ def hessian(fun, x):
     -----
     Reverse over reverse: ``fun`` is called once, its gradient is traced, and batches of basis vectors go back through
     that graph. Of a function that is not scalar it is the Jacobian of the Jacobian.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import hessian
+    >>> hessian(lambda x: x[0] * x[1] ** 2)(np.array([1.0, 2.0]))
+    array([[0., 4.],
+           [4., 2.]])
     """
     return jacobian(jacobian(fun))(x)
 
@@ -266,6 +383,13 @@ def value_and_grad(fun, x):
     ------
     TypeError
         If ``fun`` returns anything but a real scalar.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import value_and_grad
+    >>> value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    (np.float64(5.0), array([2., 4.]))
     """
     return value_and_gradient(fun, x, "value_and_grad")
 
@@ -285,6 +409,13 @@ def grad_and_aux(fun, x):
     -------
     callable
         Takes the arguments of ``fun`` and gives the pair (gradient, auxiliary value).
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import grad_and_aux
+    >>> grad_and_aux(lambda x: (np.sum(x**2), "done"))(np.array([1.0, 2.0]))
+    (array([2., 4.]), 'done')
     """
     kept = []
 
@@ -317,6 +448,22 @@ def grad_named(fun, argname):
         Returns a real scalar.
     argname : str
         One of its parameters.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun``, that one by position, and gives the gradient.
+
+    Raises
+    ------
+    ValueError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> from fastgrad import grad_named
+    >>> grad_named(lambda x, y: x * y**2, "y")(2.0, 3.0)
+    np.float64(12.0)
     """
     return grad(fun, list(inspect.signature(fun).parameters).index(argname))
 
@@ -334,6 +481,12 @@ def multigrad_dict(fun):
     callable
         Takes the arguments of ``fun`` and gives a dict from parameter names to gradients, those of parameters left to
         their defaults included.
+
+    Examples
+    --------
+    >>> from fastgrad import multigrad_dict
+    >>> multigrad_dict(lambda x, y: x * y**2)(2.0, y=3.0)
+    {'x': array(9.), 'y': array(12.)}
     """
     signature = inspect.signature(fun)
 
@@ -376,6 +529,14 @@ def make_hvp(fun, x):
     callable
         Takes the arguments of ``fun`` and gives the pair (product, gradient): a function of a vector, and the
         gradient there. The graph is made once for all products.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import make_hvp
+    >>> hvp, gradient = make_hvp(lambda x: x[0] * x[1] ** 2)(np.array([1.0, 2.0]))
+    >>> hvp(np.array([1.0, 0.0]))
+    array([0., 4.])
     """
     return _make_vjp(grad(fun), x)
 
@@ -423,6 +584,13 @@ def hessian_tensor_product(fun, argnum=0):
     -------
     callable
         Takes the arguments of ``fun`` and then a tensor of the argument's shape.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import hessian_vector_product
+    >>> hessian_vector_product(lambda x: x[0] * x[1] ** 2)(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    array([0., 4.])
     """
     return grad(_contracted(grad(fun, argnum)), argnum)
 
@@ -444,6 +612,13 @@ def tensor_jacobian_product(fun, argnum=0):
     -------
     callable
         Takes the arguments of ``fun`` and then a tensor of the output's shape, or of its leading axes.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import vector_jacobian_product
+    >>> vector_jacobian_product(np.cumsum)(np.ones(3), np.array([0.0, 1.0, 1.0]))
+    array([2., 2., 1.])
     """
     return jacobian(_contracted(fun), argnum)
 
@@ -488,6 +663,14 @@ def make_ggnvp(f, g=lambda x: np.sum(x**2, axis=-1) / 2, f_argnum=0):
     callable
         Takes the arguments of ``f`` and gives a function of a vector v: J' H J v with the Jacobian J of ``f`` and the
         Hessian H of ``g`` (Schraudolph 2002).
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import make_ggnvp
+    >>> product = make_ggnvp(lambda x: np.array([x[0], x[0] * x[1]]))(np.array([1.0, 2.0]))
+    >>> product(np.array([1.0, 0.0]))
+    array([5., 2.])
     """
 
     @unary_to_nary
@@ -519,6 +702,14 @@ def checkpoint(fun):
     callable
         As ``fun``, to any order of derivative: less memory, at the price of a second evaluation. Where ``fun`` closes
         over a value that is traced, nothing is saved.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import checkpoint, grad
+    >>> layer = checkpoint(lambda x: np.tanh(x) * np.exp(-(x**2)))
+    >>> grad(lambda x: np.sum(layer(layer(x))))(np.zeros(2))
+    array([1., 1.])
     """
 
     @primitive

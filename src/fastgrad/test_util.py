@@ -94,6 +94,13 @@ def check_grads(fun, x, modes=("fwd", "rev"), order=2):
     ------
     AssertionError
         If a derivative is wrong.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad.test_util import check_grads
+    >>> check_grads(lambda x, y: np.sin(x) * y, (0, 1))(0.5, np.array([1.0, 2.0]))
+    >>> check_grads(np.linalg.inv, modes=["rev"], order=1)(np.array([[2.0, 1.0], [0.0, 1.0]]))
     """
     if set(modes) - {"fwd", "rev"}:
         raise ValueError(f"modes are 'fwd' and 'rev', not {modes!r}")

@@ -59,6 +59,19 @@ def primitive(f_raw):
     -------
     Primitive
         Callable as ``f_raw`` is; give it rules with `fastgrad.extend.defvjp` and `fastgrad.extend.defjvp`.
+
+    Examples
+    --------
+    >>> import math
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import grad
+    >>> from fastgrad.extend import defvjp, primitive
+    >>> @primitive
+    ... def erf(x):
+    ...     return math.erf(x)
+    >>> defvjp(erf, lambda ans, x: lambda g: g * 2 / np.sqrt(np.pi) * np.exp(-(x**2)))
+    >>> print(round(grad(erf)(0.0), 4))
+    1.1284
     """
     return Primitive(f_raw)
 

@@ -27,6 +27,17 @@ def fixed_point(f, a, x0, distance, tol):
     -------
     object
         The last point.
+
+    Examples
+    --------
+    >>> from fastgrad import grad
+    >>> from fastgrad.misc.fixed_points import fixed_point
+    >>> def newton_step(a):
+    ...     return lambda x: 0.5 * (x + a / x)
+    >>> def root(a):
+    ...     return fixed_point(newton_step, a, 1.0, lambda x, y: abs(x - y), 1e-12)
+    >>> print(round(root(4.0), 6), round(float(grad(root)(4.0)), 6))
+    2.0 0.25
     """
     step = f(a)
     x, previous = step(x0), x0

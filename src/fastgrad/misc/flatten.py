@@ -21,6 +21,16 @@ def flatten(value):
         All numbers, one after another.
     unflatten : callable
         Gives a container of the same structure from such a vector. Both directions can be differentiated.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad.misc.flatten import flatten
+    >>> vector, unflatten = flatten({"a": 1.0, "b": [np.array([2.0, 3.0]), 4.0]})
+    >>> vector
+    array([1., 2., 3., 4.])
+    >>> unflatten(2 * vector)
+    {'a': array(2.), 'b': [array([4., 6.]), array(8.)]}
     """
     # The pullback of a linear map is its transpose, and flattening is a permutation: its transpose undoes it.
     unflatten, vector = make_vjp(_flatten, value)

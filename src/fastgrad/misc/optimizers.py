@@ -68,6 +68,16 @@ def sgd(grad, x, callback=None, num_iters=200, step_size=0.1, mass=0.9):
     -------
     object
         The last point.
+
+    Examples
+    --------
+    >>> from fastgrad import grad
+    >>> from fastgrad.misc.optimizers import sgd
+    >>> def loss(params):
+    ...     return (params["x"] - 3.0) ** 2
+    >>> fitted = sgd(lambda params, i: grad(loss)(params), {"x": 0.0}, num_iters=500)
+    >>> print(round(float(fitted["x"]), 6))
+    3.0
     """
     velocity = np.zeros(len(x))
     for i in range(num_iters):

@@ -82,6 +82,14 @@ def const_graph(fun, *args, **kwargs):
     -------
     callable
         Takes the other arguments by position, and can be differentiated as ``fun`` can.
+
+    Examples
+    --------
+    >>> from fastgrad import grad
+    >>> from fastgrad.misc import const_graph
+    >>> power = const_graph(lambda x: x**2 * x)
+    >>> print(power(1.0), power(2.0), grad(power)(2.0))
+    1.0 8.0 12.0
     """
     replay = const_graph_unary(lambda variables: fun(*args, *variables, **kwargs))
 

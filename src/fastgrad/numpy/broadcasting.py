@@ -92,7 +92,8 @@ def unbroadcast(x, target_meta, broadcast_idx=0):
     x : array_like
         Cotangent of the broadcast value.
     target_meta : tuple
-        Shape, number of axes, dtype and whether it is complex, of the value that was broadcast: see `metadata`.
+        What ``fastgrad.numpy.metadata`` says of the value that was broadcast: shape, number of axes, dtype, and
+        whether it is complex.
     broadcast_idx : int
         Where axes were added: 0 in front, -1 behind the value's own axes.
     """
@@ -108,7 +109,34 @@ def unbroadcast(x, target_meta, broadcast_idx=0):
 
 
 def unbroadcast_f(target, f):
-    """Make a function of a cotangent that sums ``f`` of it to the shape of ``target``."""
+    """Make a pullback of a function that broadcasts from one of the same function without broadcasting.
+
+    Parameters
+    ----------
+    target : array_like
+        The argument that the pullback is for.
+    f : callable
+        Takes the cotangent of the answer to that of the argument, still of the answer's shape.
+
+    Returns
+    -------
+    callable
+        Sums ``f`` of the cotangent over the axes that broadcasting added or stretched, and makes it real if ``target``
+        is.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import grad
+    >>> from fastgrad.extend import defvjp, primitive
+    >>> from fastgrad.numpy.numpy_vjps import unbroadcast_f
+    >>> @primitive
+    ... def scaled(x, y):
+    ...     return x * y
+    >>> defvjp(scaled, lambda ans, x, y: unbroadcast_f(x, lambda g: g * y), None)
+    >>> grad(lambda x: np.sum(scaled(x, np.ones(3))))(2.0)
+    np.float64(3.0)
+    """
     meta = anp.metadata(target)
     return lambda g: unbroadcast(f(g), meta)
 

@@ -65,6 +65,17 @@ def odeint(func, y0, t, args=(), *more, **options):
     -------
     ndarray
         Shape (len(t), len(y0)), the state at each time.
+
+    Examples
+    --------
+    >>> import fastgrad.numpy as np
+    >>> from fastgrad import grad
+    >>> from fastgrad.scipy.integrate import odeint
+    >>> def end(rate):
+    ...     path = odeint(lambda y, t, rate: -rate * y, np.array([1.0]), np.array([0.0, 2.0]), (rate,))
+    ...     return path[-1, 0]
+    >>> print(round(float(end(0.5)), 4), round(float(grad(end)(0.5)), 4))
+    0.3679 -0.7358
     """
     options = {**dict(zip(_OPTIONS, more, strict=False)), **options}
     if not isbox(args):
