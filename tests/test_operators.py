@@ -1,6 +1,7 @@
 """The operators on functions: what they return, for which inputs, and what they refuse."""
 
 import importlib
+import pickle
 import warnings
 
 import numpy as onp
@@ -11,6 +12,7 @@ from fastgrad import (
     builtins,
     checkpoint,
     deriv,
+    differential_operators,
     elementwise_grad,
     grad,
     grad_and_aux,
@@ -589,3 +591,16 @@ def test_a_primitive_that_closes_over_a_traced_value_is_an_error():
 
     with pytest.raises(TypeError, match="inner uses a traced value"):
         grad(f)(1.0)
+
+
+def test_operators_pickle_as_themselves():
+    for name in differential_operators.__all__:
+        operator = getattr(differential_operators, name)
+        assert pickle.loads(pickle.dumps(operator)) is operator
+
+
+def test_a_warning_names_the_line_of_the_user():
+    with pytest.warns(UserWarning, match="independent of input") as caught:
+        grad(lambda x: 1.0)(2.0)
+        make_vjp(lambda x: 1.0)(2.0)
+    assert [warning.filename for warning in caught] == [__file__, __file__]
