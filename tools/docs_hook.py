@@ -16,7 +16,12 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
 # Files outside of docs/ that pages may link to. A link to any other one is dead in the site, and so an error.
-OUTSIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md", "examples/mini_autograd.py")
+OUTSIDE = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "benchmarks/README.md",
+    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "examples").glob("*.py"))),
+)
 FOLDER = "repository"
 
 # Arguments for which there is a rule that gives zero: they count, choose or shape.
