@@ -83,7 +83,8 @@ cdef bint is_free(PyObject *array):
     base = cnp.PyArray_BASE(<ndarray>array)
     if base == NULL:
         return cnp.PyArray_CHKFLAGS(<ndarray>array, cnp.NPY_ARRAY_OWNDATA)
-    return (Py_TYPE(<object>base) is &PyArray_Type and fastgrad_has_refs(base, 1) and cnp.PyArray_BASE(<ndarray>base) == NULL
+    return (fastgrad_has_refs(base, 1) and Py_TYPE(<object>base) is &PyArray_Type
+            and cnp.PyArray_BASE(<ndarray>base) == NULL
             and cnp.PyArray_CHKFLAGS(<ndarray>base, cnp.NPY_ARRAY_OWNDATA))
 
 
