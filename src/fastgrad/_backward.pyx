@@ -33,7 +33,20 @@ cdef extern from "Python.h":
     object PyNumber_InPlaceAdd(object, object)
     PyObject *PyDict_GetItemWithError(object, object) except? NULL
 
+    bint is_tracked "PyObject_GC_IsTracked"(PyObject *)
+    ctypedef int (*visitproc)(PyObject *, void *) noexcept
+    ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
     PyTypeObject PyFloat_Type
+
+cdef extern from *:
+    """
+    static traverseproc fastgrad_replace_traverse(PyObject *type, traverseproc traverse) {
+        traverseproc before = ((PyTypeObject *)type)->tp_traverse;
+        ((PyTypeObject *)type)->tp_traverse = traverse;
+        return before;
+    }
+    """
+    traverseproc fastgrad_replace_traverse(object, traverseproc)
 
 cdef extern from "numpy/arrayobject.h":
     PyTypeObject PyArray_Type
@@ -362,8 +375,8 @@ cdef object walk(Order order, object seed, bint once):
     cdef bint *mutable = <bint *>PyMem_Calloc(n, sizeof(bint))
     cdef size_t k, edge, n_parents
     cdef unsigned int *edges
-    cdef int reuse
-    cdef PyObject *node
+    cdef int reuse = 0
+    cdef PyObject *node = NULL
     cdef PyObject *given
     try:
         if totals == NULL or pulled == NULL or mutable == NULL or (once and (uses == NULL or kept == NULL)):
@@ -377,6 +390,7 @@ cdef object walk(Order order, object seed, bint once):
             # Both by pointer: the order holds the node, and `totals` the cotangent until it is pulled back, alone if
             # it may be overwritten.
             node = order.nodes[k]
+            reuse = 0
             if Py_TYPE(<object>totals[k]) is <PyTypeObject *>Assembly:
                 finish(&totals[k], &mutable[k])
             n_parents = order.starts[k + 1] - order.starts[k]
@@ -406,6 +420,10 @@ cdef object walk(Order order, object seed, bint once):
                 else:
                     (<VJPNode>node).release()
         return solid(<object>totals[n - 1])
+    except:
+        if reuse & REUSE_KEPT:
+            (<VJPNode>node).release()  # what it kept may be overwritten in part
+        raise
     finally:
         if totals != NULL:
             for k in range(n):
@@ -511,6 +529,22 @@ cdef class Pullback:
             n += (<VJPNode>self.order.nodes[k]).form == FORM_INDEX
         return n / <double>self.order.n
 
+
+cdef int traverse_pullback(PyObject *self, visitproc visit, void *arg) noexcept:
+    # An order holds its nodes where Cython does not see them. It is held by its pullback alone, which hence tells the
+    # garbage collector of them, if there are any that it looks after: if so, the end is one.
+    cdef PyObject *order = <PyObject *>(<Pullback>self).order
+    cdef unsigned int k
+    cdef int code
+    if order != <PyObject *>None and is_tracked(<PyObject *>(<Pullback>self).end):
+        for k in range((<Order>order).n):
+            code = visit((<Order>order).nodes[k], arg)
+            if code:
+                return code
+    return traverse_fields(self, visit, arg)
+
+
+cdef traverseproc traverse_fields = fastgrad_replace_traverse(Pullback, traverse_pullback)
 
 cdef object float64 = np.float64
 cdef object one = np.float64(1.0)

@@ -81,6 +81,8 @@ cdef class Rules:
     cdef bint broadcasts
     # Rules of a user's, which may look at the values of tangents: of a batch of them they are given row by row.
     cdef bint opaque
+    # They close over functions of a user's, which may hold what is made of a node that has them: it stays tracked.
+    cdef bint closures
 
     cdef PyObject *rule(self, Py_ssize_t argnum, bint forward) except NULL
 

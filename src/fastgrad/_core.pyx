@@ -11,6 +11,7 @@ import inspect
 import os
 import threading
 import warnings
+import weakref
 
 import numpy as np
 
@@ -44,6 +45,7 @@ cdef extern from "Python.h":
     int Py_EnterRecursiveCall(const char *) except -1
     void Py_LeaveRecursiveCall()
     object PyMethod_New(object, object)
+    int PyObject_GenericSetAttr(object, object, object) except -1
     PyObject *PyDict_GetItemWithError(object, object) except? NULL
     PyObject *dict_item "PyDict_GetItemWithError"(PyObject *, PyObject *) except? NULL
     # By pointer: for an attribute given as an object, Cython takes a reference and drops it again, which on CPython

@@ -46,6 +46,10 @@ cdef class Box:
         self._trace = trace
         self._node = node
 
+    def __setattr__(self, name, value):
+        track(self)  # what is put into it may hold the box
+        PyObject_GenericSetAttr(self, name, value)
+
     def __bool__(self):
         if type(self._node) is BatchNode:
             raise NotBatchable("a decision was asked of a batch of values")
@@ -197,8 +201,10 @@ cdef Primitive p_negative, p_positive, p_absolute, p_getitem
 cdef Primitive p_maximum, p_minimum
 cdef Primitive p_equal, p_not_equal, p_less, p_less_equal, p_greater, p_greater_equal
 
-# The primitive that serves a ufunc called on a box by NumPy's own name.
+# The primitive that serves a ufunc called on a box by NumPy's own name. Those that users make of ufunc go into a table of
+# their own, which keeps none alive.
 ufunc_primitives = {}
+cdef object users_ufunc_primitives = weakref.WeakValueDictionary()
 
 
 cdef class ArrayBox(Box):
@@ -326,7 +332,7 @@ cdef class ArrayBox(Box):
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         """Trace a NumPy ufunc called on a box, so that ``numpy.sin(box)`` is ``fastgrad.numpy.sin(box)``."""
-        cdef Primitive fun = ufunc_primitives.get(ufunc)
+        cdef Primitive fun = primitive_serving(ufunc)
         if fun is None or method != "__call__" or has_foreign(inputs):
             return NotImplemented
         out = kwargs.pop("out", None)
@@ -373,9 +379,16 @@ def bind_operators(namespace, getitem):
 
 cdef void serve_ufunc(Primitive fun):
     # The first primitive made of a ufunc serves it, a later one only where that has no rules.
-    cdef Primitive serving = ufunc_primitives.get(fun.fun)
+    cdef Primitive serving = primitive_serving(fun.fun)
     if serving is None or serving.vjps is None:
-        ufunc_primitives[fun.fun] = fun
+        (ufunc_primitives if fun.array_like else users_ufunc_primitives)[fun.fun] = fun
+
+
+cdef Primitive primitive_serving(object ufunc):
+    cdef Primitive fun = ufunc_primitives.get(ufunc)
+    if (fun is None or fun.vjps is None) and users_ufunc_primitives:
+        return users_ufunc_primitives.get(ufunc, fun)
+    return fun
 
 
 cdef bint is_foreign(object x):

@@ -228,6 +228,8 @@ cdef class Formula:
             report_flags(code)
             code = 0
         if code < 0:
+            if into != NULL:
+                raise FloatingPointError("a loop of NumPy's failed, and what it was to read is lost")
             PyErr_Clear()
         return answer if code == 0 else None
 

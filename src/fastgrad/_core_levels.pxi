@@ -77,6 +77,13 @@ cdef class _NewTrace:
         return self.level
 
     def __exit__(self, *exc):
+        self.leave()
+
+    def __dealloc__(self):
+        # Entered by hand and dropped, or entered in vain: there was no memory for the number of the level.
+        self.leave()
+
+    cdef void leave(self) noexcept:
         if self.level >= 0:
             leave_level(self.level)
         self.level = -1

@@ -602,7 +602,8 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
     node.arg0 = (keep(args, keeps, spaces, rules.form != FORM_WHOLE, arrays), kwargs, argnums)
     if keeps & 1:
         node.ans = ans
-    untrack(node)
+    if not rules.closures:
+        untrack(node)
     return 0
 
 

@@ -19,7 +19,7 @@ cdef class Rules:
     """The rules of one primitive in one mode."""
 
     def __init__(self, fun, int form, tuple by_argnum=(), whole=None, bint broadcasts=False, argnums=None,
-                 bint opaque=False):
+                 bint opaque=False, bint closures=False):
         if form == FORM_WHOLE and not by_argnum:
             by_argnum = (Rule(RULE_CALL, whole, 0xFFFFFFFF, 0),)
         self.argnums = argnums
@@ -29,6 +29,7 @@ cdef class Rules:
         self.whole = whole
         self.broadcasts = broadcasts
         self.opaque = opaque
+        self.closures = closures
 
     def covers(self, Py_ssize_t argnum):
         """Say whether there is a rule for an argument, as far as that is known."""

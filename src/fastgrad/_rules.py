@@ -151,7 +151,7 @@ def def_direct(fun, vjps=None, jvps=None, broadcasts=False, plain=()):
     )
 
 
-def def_whole(fun, vjp=None, jvp=None):
+def def_whole(fun, vjp=None, jvp=None, closures=False):
     """Give one rule for all arguments of a call at once.
 
     Parameters
@@ -163,16 +163,20 @@ def def_whole(fun, vjp=None, jvp=None):
         ``vs_args``, arrays among the arguments are given as their vector spaces.
     jvp : callable
         ``jvp(argnums, gs, ans, args, kwargs)`` -> the tangent of the answer.
+    closures : bool
+        Whether the rules close over a function of a user's. Nodes that have them are then left to the garbage
+        collector, and the rules do not hold the primitive, so that it goes with the last reference.
     """
     vjps = jvps = None
+    holder = fun.fun if closures else fun
     if vjp is not None:
         _, _, ans, args, *_ = vjp.__code__.co_varnames
         only_spaces = args.startswith("vs_")
         keeps = (0 if ans.startswith("_") else 1) | (0 if only_spaces else _ALL)
         needs = Rule(rule_kinds["call"], vjp, keeps, _ALL if only_spaces else 0)
-        vjps = Rules(fun, forms["whole"], (needs,), whole=vjp)
+        vjps = Rules(holder, forms["whole"], (needs,), whole=vjp, closures=closures)
     if jvp is not None:
-        jvps = Rules(fun, forms["whole"], (), whole=jvp)
+        jvps = Rules(holder, forms["whole"], (), whole=jvp, closures=closures)
     _set(fun, vjps, jvps)
 
 

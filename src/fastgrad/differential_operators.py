@@ -735,5 +735,5 @@ def checkpoint(fun):
         pairs = zip(argnums, gs, strict=True)
         return sum_outgrads(make_jvp(fun, argnum)(*args, **kwargs)(g)[1] for argnum, g in pairs)
 
-    def_whole(evaluate, vjp, jvp)
+    def_whole(evaluate, vjp, jvp, closures=True)
     return checkpointed
