@@ -419,12 +419,11 @@ cdef object walk(Order order, object seed, bint once):
                         kept[edges[edge]] = True
                 else:
                     (<VJPNode>node).release()
+        reuse = 0
         return solid(<object>totals[n - 1])
-    except:
-        if reuse & REUSE_KEPT:
-            (<VJPNode>node).release()  # what it kept may be overwritten in part
-        raise
     finally:
+        if reuse & REUSE_KEPT:
+            (<VJPNode>node).release()  # it failed: what it kept may be overwritten in part
         if totals != NULL:
             for k in range(n):
                 Py_XDECREF(totals[k])

@@ -374,9 +374,13 @@ cdef class Primitive:
 
 def peel_argument(x):
     """Unbox a value, or those directly in a list or tuple."""
-    if type(x) in (list, tuple):
-        return type(x)(peel_argument(item) for item in x)
-    return peel(x)
+    if type(x) not in (list, tuple):
+        return peel(x)
+    Py_EnterRecursiveCall(" while taking traced values out of nested lists")
+    try:
+        return type(x)([peel_argument(item) for item in x])
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef inline bint is_shape(object x):
