@@ -497,6 +497,18 @@ cdef class Pullback:
     def __call__(self, g):
         return self.run(g, False)
 
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError(
+            "a vjp cannot be pickled: it holds the graph of one call; send the function and its arguments, and call "
+            "make_vjp in the other process"
+        )
+
     cdef object run(self, object g, bint once):
         if self.end is None:
             return vspace(self.x).zeros()
@@ -617,6 +629,33 @@ def value_and_gradient(fun, x, caller):
     return ans, vjp.run(space.ones(), True)
 
 
+cdef class Pushforward:
+    """The function that `make_jvp` returns: tangent of the input -> value and tangent of it."""
+
+    cdef object fun
+    cdef object x
+    cdef object __weakref__
+
+    __name__ = "jvp"
+    __signature__ = Pullback.__signature__
+
+    def __init__(self, fun, x):
+        self.fun, self.x = fun, x
+
+    def __call__(self, g):
+        ans, end = trace(JVPNode.new_root(g), self.fun, self.x)
+        return ans, vspace(ans).zeros() if end is None else end.g
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return Pushforward, (self.fun, self.x)
+
+
 def make_jvp(fun, x):
     """Trace ``fun`` at ``x`` in forward mode.
 
@@ -632,7 +671,4 @@ def make_jvp(fun, x):
     jvp : callable
         Tangent of ``x`` -> (``fun(x)``, tangent of ``fun(x)``).
     """
-    def jvp(g):
-        ans, end = trace(JVPNode.new_root(g), fun, x)
-        return ans, vspace(ans).zeros() if end is None else end.g
-    return jvp
+    return Pushforward(fun, x)

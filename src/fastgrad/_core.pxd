@@ -127,6 +127,20 @@ cdef class Primitive:
     cdef int refuse_output(self, tuple args, dict kwargs) except -1
 
 
+cdef class DerivedFunction:
+    # A function made by an operator. `vectorcall` is found by CPython through the type's tp_vectorcall_offset.
+    cdef void *vectorcall
+    cdef object function
+    # How it was made: maker(*args, **kwargs), args[0] being the function it was made of.
+    cdef object maker
+    cdef tuple args
+    cdef dict kwargs
+    # unary(args[0], x), called for one argument by position; None where there is no such way.
+    cdef object unary
+    cdef dict __dict__
+    cdef object __weakref__
+
+
 cdef class Node:
     cdef object __weakref__
 

@@ -7,13 +7,16 @@ them; crossing modules costs more than the call. The backward pass is in `_backw
 """
 
 import functools
+import importlib
 import inspect
 import os
+import sys
 import threading
-import warnings
 import weakref
 
 import numpy as np
+
+from fastgrad._user_code import warn
 
 cimport cython
 cimport numpy as cnp
@@ -167,14 +170,16 @@ include "_core_nodes.pxi"
 include "_core_batches.pxi"
 include "_core_spaces.pxi"
 include "_core_containers.pxi"
+include "_core_functions.pxi"
 
 
 cdef void set_type_flags():
     # One of two places that touch type objects. Cython 3.3 gives a cdef class no vectorcall of its own, so CPython is
-    # told where Primitive keeps its function and that it binds as a method does.
-    cdef Primitive sample = Primitive.__new__(Primitive)
-    cdef Py_ssize_t offset = <char *>&sample.vectorcall - <char *><PyObject *>sample
-    fastgrad_enable_vectorcall(Primitive, offset)
+    # told where Primitive keeps its function and that it binds as a method does; DerivedFunction likewise.
+    cdef Primitive primitive = Primitive.__new__(Primitive)
+    cdef DerivedFunction derived = DerivedFunction.__new__(DerivedFunction)
+    fastgrad_enable_vectorcall(Primitive, <char *>&primitive.vectorcall - <char *><PyObject *>primitive)
+    fastgrad_enable_vectorcall(DerivedFunction, <char *>&derived.vectorcall - <char *><PyObject *>derived)
 
 
 # Libraries set attributes on the box, node and space classes (ArrayBox.item = ...), which a static type refuses until

@@ -60,8 +60,8 @@ cdef class Box:
 
     def __reduce_ex__(self, protocol):
         raise TypeError(
-            f"a traced value ({type(self).__name__}) cannot be pickled or copied out of its trace; "
-            "take the plain value with fastgrad.tracer.getval first"
+            f"a traced value ({type(self).__name__}) cannot be pickled: its trace stays in this process; send the "
+            "plain value, fastgrad.tracer.getval of it, or send the function and differentiate in the other process"
         )
 
     def __copy__(self):

@@ -151,7 +151,7 @@ def trace(start_node, fun, x):
                 "the traced function returned a value of a trace that was opened later: one kept from a trace inside "
                 "it, or taken from another thread's. What it owes to the function's own argument is not known"
             )
-        warnings.warn("Output seems independent of input.", stacklevel=3)
+        warn("Output seems independent of input.")
         return end, None
     finally:
         leave_level(level)

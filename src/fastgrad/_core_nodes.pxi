@@ -215,6 +215,13 @@ cdef object apply_small(Rule rule, object g, object ans, object x, object y, Py_
     return PyObject_Vectorcall(rule.fun, stack + 1, (n + 2) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
 
 
+cdef object refuse_pickling(object node):
+    raise TypeError(
+        f"{type(node).__name__}, the record of a traced call, cannot be pickled or copied: a graph stays in the "
+        "process that traced it; send the function and plain arguments, and differentiate there"
+    )
+
+
 cdef class Node:
     """A record of one primitive call in one trace.
 
@@ -253,6 +260,9 @@ cdef class VJPNode(Node):
     def initialize_root(self):
         self.form = FORM_ROOT
         untrack(self)
+
+    def __reduce__(self):
+        return refuse_pickling(self)
 
     cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
         cdef VJPNode node
@@ -666,6 +676,9 @@ cdef class JVPNode(Node):
 
     def initialize_root(self, g):
         self.g = g
+
+    def __reduce__(self):
+        return refuse_pickling(self)
 
     cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
         cdef JVPNode node

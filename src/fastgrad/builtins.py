@@ -36,6 +36,7 @@ __all__ = [
 
 isinstance = notrace_primitive(isinstance_)
 type = notrace_primitive(type_)
+isinstance.__module__ = type.__module__ = __name__
 type.__signature__ = inspect.signature(lambda object, /: None)  # Python's own has none
 
 

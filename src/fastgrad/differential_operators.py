@@ -2,13 +2,13 @@
 
 import inspect
 import math
-import warnings
 
 import fastgrad.numpy as np
 from fastgrad._backward import pull_once, value_and_gradient
-from fastgrad._core import ClosedOverTrace
+from fastgrad._core import ClosedOverTrace, DerivedFunction
 from fastgrad._jacobians import by_columns, by_columns_at_once, by_rows, is_tall
 from fastgrad._rules import def_whole
+from fastgrad._user_code import warn
 from fastgrad.core import make_jvp as _make_jvp
 from fastgrad.core import make_vjp as _make_vjp
 from fastgrad.core import sum_outgrads, vspace
@@ -326,7 +326,7 @@ def holomorphic_grad(fun, x):
     np.complex128(6+8j)
     """
     if not vspace(x).iscomplex:
-        warnings.warn("Input to holomorphic_grad is not complex", stacklevel=3)
+        warn("Input to holomorphic_grad is not complex")
     # f' = d Re(f)/dx - i d Re(f)/dy by the Cauchy-Riemann equations: the gradient of the real part.
     return grad(lambda x: np.real(fun(x)))(x)
 
@@ -510,7 +510,8 @@ def multigrad_dict(fun):
         return grad(call)(dict(bound.arguments))
 
     gradients.__wrapped__ = fun
-    return wraps(fun, namestr="multigrad_dict_of_{fun}")(gradients)
+    wraps(fun, namestr="multigrad_dict_of_{fun}")(gradients)
+    return DerivedFunction(gradients, multigrad_dict, (fun,))
 
 
 @unary_to_nary
@@ -549,7 +550,7 @@ def _contracted(fun):
         return np.tensordot(tensor, fun(*args, **kwargs), np.ndim(tensor))
 
     _sign_with_tensor(contraction, fun)
-    return wraps(fun)(contraction)
+    return DerivedFunction(wraps(fun)(contraction), _contracted, (fun,))
 
 
 def _sign_with_tensor(contraction, fun):
@@ -646,7 +647,11 @@ def make_jvp_reversemode(fun, x):
     return transposed
 
 
-def make_ggnvp(f, g=lambda x: np.sum(x**2, axis=-1) / 2, f_argnum=0):
+def _half_sum_of_squares(x):
+    return np.sum(x**2, axis=-1) / 2
+
+
+def make_ggnvp(f, g=_half_sum_of_squares, f_argnum=0):
     """Give the function that multiplies vectors by the generalised Gauss-Newton matrix of ``g`` after ``f``.
 
     Parameters
@@ -672,15 +677,16 @@ def make_ggnvp(f, g=lambda x: np.sum(x**2, axis=-1) / 2, f_argnum=0):
     >>> product(np.array([1.0, 0.0]))
     array([5., 2.])
     """
+    return ggnvp_maker(f, f_argnum, g)
 
-    @unary_to_nary
-    def ggnvp_maker(model, x):
-        pull, output = _make_vjp(model, x)
-        push = make_jvp_reversemode(model)(x)
-        curve, _ = make_hvp(g)(output)
-        return lambda v: pull(curve(push(v)))
 
-    return ggnvp_maker(f, f_argnum)
+@unary_to_nary
+def ggnvp_maker(model, x, loss):
+    """Give the function that `make_ggnvp` is for, at one point."""
+    pull, output = _make_vjp(model, x)
+    push = make_jvp_reversemode(model)(x)
+    curve, _ = make_hvp(loss)(output)
+    return lambda v: pull(curve(push(v)))
 
 
 def _holds_boxes(value, level):
@@ -736,4 +742,4 @@ def checkpoint(fun):
         return sum_outgrads(make_jvp(fun, argnum)(*args, **kwargs)(g)[1] for argnum, g in pairs)
 
     def_whole(evaluate, vjp, jvp, closures=True)
-    return checkpointed
+    return DerivedFunction(checkpointed, checkpoint, (fun,))

@@ -2,9 +2,10 @@
 
 import inspect
 
+from fastgrad._core import DerivedFunction
 from fastgrad.util import subvals
 
-__all__ = ["get_doc", "get_name", "subvals", "unary_to_nary", "wrap_nary_f", "wraps"]
+__all__ = ["get_doc", "get_name", "subvals", "take_place", "unary_to_nary", "wrap_nary_f", "wraps"]
 
 
 def get_name(f):
@@ -40,6 +41,12 @@ def wraps(fun, namestr="{fun}", docstr="{doc}", **kwargs):
         return f
 
     return decorate
+
+
+def take_place(f, fun):
+    """Say where a function is found that takes the place of the one it is made from: pickle goes by that."""
+    for name in ("__module__", "__qualname__"):
+        setattr(f, name, getattr(fun, name, getattr(f, name)))
 
 
 def wrap_nary_f(fun, op, argnum):
@@ -118,8 +125,6 @@ def unary_to_nary(unary_operator):
 
         @wrap_nary_f(fun, unary_operator, argnum)
         def nary_f(*args, **kwargs):
-            if plain and len(args) == 1 and not kwargs:
-                return unary_operator(fun, args[0])
             try:
                 x = _pick(args, argnum)
             except IndexError:
@@ -140,11 +145,10 @@ def unary_to_nary(unary_operator):
             unary_f.__name__ = get_name(fun)
             return unary_operator(unary_f, x, *nary_op_args, **nary_op_kwargs)
 
-        return nary_f
+        given = (fun,) if plain else (fun, argnum, *nary_op_args)
+        return DerivedFunction(nary_f, nary_operator, given, nary_op_kwargs, unary_operator if plain else None)
 
-    # Where the operator can be found, if it takes the place of the one it is made from: pickle goes by that.
-    for name in ("__module__", "__qualname__"):
-        setattr(nary_operator, name, getattr(unary_operator, name, getattr(nary_operator, name)))
+    take_place(nary_operator, unary_operator)
     signature = _nary_signature(unary_operator)
     if signature is not None:
         nary_operator.__signature__ = signature

@@ -2,6 +2,7 @@
 
 import fastgrad.numpy as np
 from fastgrad._backward import make_vjp
+from fastgrad._core import DerivedFunction
 from fastgrad.tracer import getval
 
 __all__ = ["flatten", "flatten_func"]
@@ -33,8 +34,28 @@ def flatten(value):
     {'a': array(2.), 'b': [array([4., 6.]), array(8.)]}
     """
     # The pullback of a linear map is its transpose, and flattening is a permutation: its transpose undoes it.
-    unflatten, vector = make_vjp(_flatten, value)
-    return vector, unflatten
+    pull, vector = make_vjp(_flatten, value)
+    return vector, Unflatten(pull, len(vector))
+
+
+class Unflatten:
+    """The way back from a vector: a pullback, which other processes make anew from an example."""
+
+    __slots__ = ("__weakref__", "_length", "_pull")
+    __name__ = "unflatten"
+
+    def __init__(self, pull, length):
+        self._pull, self._length = pull, length
+
+    def __call__(self, vector):
+        return self._pull(vector)
+
+    def __reduce__(self):
+        return _unflatten_like, (self(np.zeros(self._length)),)
+
+
+def _unflatten_like(example):
+    return flatten(example)[1]
 
 
 def _flatten(value):
@@ -81,8 +102,11 @@ def flatten_func(func, example):
         The example, flattened.
     """
     vector, unflatten = flatten(example)
+    return _flat_func(func, unflatten), unflatten, vector
 
+
+def _flat_func(func, unflatten):
     def flat_func(x, *args, **kwargs):
         return flatten(func(unflatten(x), *args, **kwargs))[0]
 
-    return flat_func, unflatten, vector
+    return DerivedFunction(flat_func, _flat_func, (func, unflatten))

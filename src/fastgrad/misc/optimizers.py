@@ -4,7 +4,7 @@ import inspect
 
 import fastgrad.numpy as np
 from fastgrad.misc.flatten import flatten
-from fastgrad.wrap_util import wraps
+from fastgrad.wrap_util import take_place, wraps
 
 __all__ = ["adam", "rmsprop", "sgd", "unflatten_optimizer"]
 
@@ -35,6 +35,7 @@ def unflatten_optimizer(optimize):
 
         return unflatten(optimize(flat_grad, vector, flat_callback if callback else None, *args, **kwargs))
 
+    take_place(optimize_structure, optimize)
     optimize_structure.__signature__ = _with_x0(inspect.signature(optimize))
     return optimize_structure
 

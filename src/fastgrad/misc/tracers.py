@@ -1,5 +1,6 @@
 """Other tracers than the two modes: one that replays a graph, one that keeps all of it."""
 
+from fastgrad._core import DerivedFunction
 from fastgrad.tracer import Node, trace
 from fastgrad.util import subvals, toposort
 from fastgrad.wrap_util import wraps
@@ -63,7 +64,7 @@ def const_graph_unary(fun):
             values.append(call([values[place] for place in places]))
         return values[-1]
 
-    return replay
+    return DerivedFunction(replay, const_graph_unary, (fun,))
 
 
 def const_graph(fun, *args, **kwargs):
@@ -97,7 +98,7 @@ def const_graph(fun, *args, **kwargs):
     def const_fun(*variables):
         return replay(variables)
 
-    return const_fun
+    return DerivedFunction(const_fun, const_graph, (fun, *args), kwargs)
 
 
 class FullGraphNode(Node):

@@ -218,6 +218,7 @@ def _join(nested, axis, rank):
 
 
 _original_where = primitive(_np.where)
+_original_where.__module__, _original_where.__qualname__ = __name__, "_original_where"
 
 
 def where(condition, *args, **kwargs):

@@ -36,7 +36,10 @@ def wrap_namespace(old, new):
         if name.startswith("_") or isinstance(value, types.ModuleType):
             continue
         if isinstance(value, type) and issubclass(value, np.integer) and value not in _NOT_WRAPPED:
-            new[name] = made.setdefault(value, wrap_intdtype(value))
+            if value not in made:
+                made[value] = wrap_intdtype(value)
+                made[value].__module__ = new.get("__name__", "fastgrad.numpy")
+            new[name] = made[value]
         elif isinstance(value, FUNCTION_TYPES):
             if value not in made:
                 made[value] = Primitive(value, never_traced=value in notrace_functions, array_like=True)
