@@ -252,7 +252,8 @@ cdef int discover(Found *found, VJPNode end) except -1:
 
 cdef int emit(Order order, Found *found) except -1:
     # Place each node once all its children are placed; its index becomes its place.
-    cdef unsigned int n = found.n, k = 0, n_ready = 1, i
+    cdef unsigned int n = found.n, k = 0, i
+    cdef unsigned int n_ready = found.counts[0] == 0  # else the end is in a cycle, and would be placed twice
     cdef size_t edge = 0
     cdef Py_ssize_t j, n_parents
     cdef PyObject *node

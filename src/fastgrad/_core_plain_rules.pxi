@@ -46,11 +46,11 @@ cdef object constant_array(double value, int ndim, cnp.npy_intp *shape):
 
 
 cdef inline bint is_constant(object x):
-    # An array as constant_array makes it, or a view of one.
+    # An array as constant_array makes it, or a view of one, that has a number to read.
     return (Py_TYPE(x) is &PyArray_Type and cnp.PyArray_TYPE(<ndarray>x) == cnp.NPY_DOUBLE
             and cnp.PyArray_NDIM(<ndarray>x) > 0
             and cnp.PyArray_STRIDE(<ndarray>x, 0) == 0 and not cnp.PyArray_ISWRITEABLE(<ndarray>x)
-            and has_no_strides(x))
+            and has_no_strides(x) and cnp.PyArray_SIZE(<ndarray>x))
 
 
 cdef bint has_no_strides(object x):
