@@ -7,7 +7,7 @@ BUILD_NEEDS := "meson-python>=0.17" "meson>=1.5" ninja "Cython>=3.1" "numpy>=2.0
 
 EXAMPLES := neural_network gaussian_process ode_fit kalman_filter hmc thin_film natural_gradient_vi
 
-.PHONY: test autograd-suite downstream demo examples lint docs wheels bench bench-check bench-regression bars compare clean
+.PHONY: test autograd-suite downstream sanitize fuzz mutate demo examples lint docs wheels bench bench-check bench-regression bars compare clean
 .DELETE_ON_ERROR:
 # Several installs at once would build in one folder.
 .NOTPARALLEL:
@@ -21,6 +21,18 @@ autograd-suite: $(VENV)/.test
 # The libraries that build on autograd, each in an environment of its own: minutes, and gigabytes, the first time.
 downstream: $(VENV)/.installed
 	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python tests/downstream/run.py $(DOWNSTREAM_ARGS)
+
+# The suite on builds that report faults of compiled code; SANITIZE_ARGS=address for one of the three.
+sanitize:
+	$(PYTHON) tools/sanitize.py $(SANITIZE_ARGS)
+
+# A million random calls; FUZZ_ARGS="--seed 1" for others.
+fuzz: $(VENV)/.test
+	$(RUN) python tests/fuzz.py $(FUZZ_ARGS)
+
+# Which tests notice a broken rule; MUTATE_ARGS=engine for lines of the engine.
+mutate: $(VENV)/.test
+	$(RUN) python tools/mutate.py $(MUTATE_ARGS)
 
 demo: $(VENV)/.demo
 	$(RUN) python examples/demo.py --output demo.png
