@@ -28,16 +28,16 @@ MODES = {
 REPORTS = ("REFNANNY:", "refnanny raised", "AddressSanitizer", "runtime error:", "Fatal Python error", "Debug memory")
 
 
-def environment(mode):
-    """Build and install in an environment of its own, and give its interpreter."""
-    folder = ROOT / "build" / mode
+def environment(name, build):
+    """Build with further arguments and install in an environment of its own, and give its interpreter."""
+    folder = ROOT / "build" / name
     python = folder / "venv" / "bin" / "python"
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     subprocess.run([*pip, *BUILD_NEEDS], check=True)
     os.environ["PATH"] = os.pathsep.join([str(python.parent), os.environ["PATH"]])
-    build = [*MODES[mode][0], f"-Cbuild-dir={folder / 'objects'}"]
+    build = [*build, f"-Cbuild-dir={folder / 'objects'}"]
     subprocess.run([*pip, "--no-build-isolation", "--force-reinstall", "--no-deps", *build, ROOT], check=True)
     subprocess.run([*pip, "fastgrad[test]"], check=True)
     return python
@@ -53,7 +53,7 @@ def preloaded():
 
 def run(mode, arguments):
     """Run the suite and give whether it passed and nothing was reported."""
-    python = environment(mode)
+    python = environment(mode, MODES[mode][0])
     env = {**os.environ, **MODES[mode][1], "FASTGRAD_SANITIZE": mode, "PYTHONFAULTHANDLER": "1"}
     log = ROOT / "build" / mode / "report"
     for old in log.parent.glob("report*"):

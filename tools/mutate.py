@@ -1,0 +1,390 @@
+"""Break rules and lines of the engine one by one, and see whether a test notices.
+
+python tools/mutate.py rules|engine [--number N] [--seed S] [--only TEXT]
+
+A mutant is one small change of a source file: another operator, sign, constant or function, a dropped statement. Those
+that pass the tests of what they touch are printed: either a test is missing, or the change makes no difference. It all
+happens in an environment of its own in build/mutate; no file here is changed.
+"""
+
+import argparse
+import ast
+import functools
+import random
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sanitize import ROOT, environment
+
+FOLDER = ROOT / "build" / "mutate"
+SECONDS = 900
+RULES = sorted((ROOT / "src/fastgrad/numpy/rules").glob("*.py")) + sorted(
+    (ROOT / "src/fastgrad/scipy/rules").glob("*.py")
+)
+ENGINE = sorted(path for path in (ROOT / "src/fastgrad").glob("*.p*x*") if path.suffix in (".pyx", ".pxi"))
+# Where the table of rules says nothing: what else is about rules, by the name of the rules' file.
+MORE_TESTS = {
+    "batching": ["batching", "operators"],
+    "composed": ["composed", "batching"],
+    "contractions": ["contractions", "batching", "fast_paths"],
+    "decompositions": ["linalg"],
+    "elementwise": ["fast_paths", "scipy", "operators"],
+    "indexing": ["boxes", "backward", "containers"],
+    "norms": ["linalg"],
+    "reductions": ["reductions", "fast_paths"],
+    "special": ["scipy"],
+    "partial_means": ["scipy"],
+    "untraced": ["tracing", "boxes"],
+}
+ENGINE_TESTS = (
+    *(
+        "fast_paths",
+        "lane",
+        "backward",
+        "nesting",
+        "boxes",
+        "containers",
+        "extend",
+        "users_rules",
+        "robustness",
+        "tracing",
+    ),
+    *("operators", "batching", "reductions", "mini_autograd", "threads_and_lifetime", "composed", "properties"),
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of a file: the text from `start` to `end` replaced."""
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    new: str
+    names: frozenset = frozenset()  # the primitives concerned
+
+    def text(self):
+        old = self.path.read_text()
+        return old[: self.start] + self.new + old[self.end :]
+
+    def __str__(self):
+        old = self.path.read_text()
+        whole = old.splitlines()[self.line - 1].strip()
+        return f"{self.path.relative_to(ROOT)}:{self.line}: {old[self.start : self.end]!r} -> {self.new!r} in: {whole}"
+
+
+# ------------------------------------------------------------------------------------------------------------ rules
+
+SWAPPED_FUNCTIONS = {
+    **{"sin": "cos", "cos": "sin", "sinh": "cosh", "cosh": "sinh", "real": "imag", "imag": "real", "sqrt": "square"},
+    **{"zeros": "ones", "ones": "zeros", "minimum": "maximum", "maximum": "minimum", "exp": "negative", "log": "exp"},
+    **{"add": "subtract", "subtract": "add", "multiply": "divide", "tril": "triu", "triu": "tril", "abs": "negative"},
+}
+DROPPED_FUNCTIONS = {
+    "conj",
+    "conjugate",
+    "transpose",
+    "swapaxes",
+    "real",
+    "negative",
+    "fit",
+    "fit_dtype",
+    "moveaxis",
+    "flip",
+    "sign",
+}
+SWAPPED_STRINGS = {
+    **{"identity": "negate", "negate": "identity", "arg0": "arg1", "arg1": "arg0", "ans": "arg0", "same": None},
+    **{"over arg0": "arg0", "over arg1": "arg1"},
+}
+SWAPPED_OPERATORS = {
+    **{
+        ast.Add: "-",
+        ast.Sub: "+",
+        ast.Mult: "/",
+        ast.Div: "*",
+        ast.Pow: "*",
+        ast.Eq: "!=",
+        ast.NotEq: "==",
+        ast.Mod: "*",
+    },
+    **{ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in"},
+    **{ast.NotIn: "in", ast.MatMult: "*", ast.FloorDiv: "*"},
+}
+
+
+class Sites:
+    """The places in a module of rules where something can be broken."""
+
+    def __init__(self, path):
+        self.path, self.source = path, path.read_text()
+        self.starts = [0]
+        for line in self.source.encode().splitlines(keepends=True):
+            self.starts.append(self.starts[-1] + len(line))
+        assert self.source.isascii(), path
+        self.tree = ast.parse(self.source)
+        self.uses = self._uses()
+        self.found = []
+
+    def _names(self, node):
+        return {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)} | {
+            n.id for n in ast.walk(node) if isinstance(n, ast.Name)
+        }
+
+    def _uses(self):
+        """What each top-level statement names, directly or through the module's own functions."""
+        own = {node.name: self._names(node) for node in self.tree.body if isinstance(node, ast.FunctionDef)}
+        users = {name: {name} for name in own}
+        for _ in range(4):
+            for name in own:
+                users[name] |= {other for other, names in own.items() if names & users[name]}
+        return users
+
+    def primitives(self, statement):
+        """The primitives whose rules a top-level statement gives or helps to give."""
+        if not isinstance(statement, ast.FunctionDef):
+            return frozenset(self._defined(statement))
+        concerned = self.uses[statement.name]
+        others = [node for node in self.tree.body if not isinstance(node, ast.FunctionDef)]
+        return frozenset(name for node in others if self._names(node) & concerned for name in self._defined(node))
+
+    def _defined(self, statement):
+        """The first argument of def_elementwise and its like, or whatever a loop goes over."""
+        over = [n.iter for n in ast.walk(statement) if isinstance(n, ast.For)]
+        calls = [n.args[0] for n in ast.walk(statement) if isinstance(n, ast.Call) and n.args]
+        return {n.attr for part in over + calls[:1] for n in ast.walk(part) if isinstance(n, ast.Attribute)}
+
+    def at(self, line, column):
+        return self.starts[line - 1] + column
+
+    def span(self, node):
+        return self.at(node.lineno, node.col_offset), self.at(node.end_lineno, node.end_col_offset)
+
+    def add(self, node, start, end, new):
+        if new is not None:
+            self.found.append(Mutant(self.path, node.lineno, start, end, new, self.names))
+
+    def between(self, node, left, right, new):
+        """Put another operator between two operands."""
+        start, end = self.span(left)[1], self.span(right)[0]
+        gap = self.source[start:end]
+        if gap.strip("() \n") and "#" not in gap:
+            old = gap.strip("() \n")
+            place = start + gap.index(old)
+            self.add(node, place, place + len(old), new)
+
+    def all(self):
+        for statement in self.tree.body:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                continue
+            self.names = self.primitives(statement)
+            for node in ast.walk(statement):
+                self.visit(node)
+        return self.found
+
+    def visit(self, node):
+        start, end = self.span(node) if hasattr(node, "lineno") and hasattr(node, "end_col_offset") else (0, 0)
+        if isinstance(node, ast.BinOp):
+            self.between(node, node.left, node.right, SWAPPED_OPERATORS.get(type(node.op)))
+        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+            self.between(node, node.left, node.comparators[0], SWAPPED_OPERATORS.get(type(node.ops[0])))
+        elif isinstance(node, ast.BoolOp):
+            self.between(node, *node.values[:2], "or" if isinstance(node.op, ast.And) else "and")
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
+            self.add(node, start, self.span(node.operand)[0], "")
+        elif isinstance(node, (ast.IfExp, ast.If)):
+            test = self.span(node.test)
+            self.add(node, *test, f"(not ({self.source[slice(*test)]}))")
+        elif isinstance(node, ast.Constant):
+            self.visit_constant(node, start, end)
+        elif isinstance(node, ast.Attribute) and node.attr == "T":
+            self.add(node, start, end, self.source[slice(*self.span(node.value))])
+        elif isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if name in SWAPPED_FUNCTIONS and isinstance(node.func, ast.Attribute):
+                place = self.span(node.func)[1]
+                self.add(node, place - len(name), place, SWAPPED_FUNCTIONS[name])
+            if name in DROPPED_FUNCTIONS and node.args:
+                self.add(node, start, end, self.source[slice(*self.span(node.args[0]))])
+
+    def visit_constant(self, node, start, end):
+        if isinstance(node.value, bool):
+            self.add(node, start, end, str(not node.value))
+        elif isinstance(node.value, (int, float)):
+            self.add(node, start, end, repr(node.value + 1))
+        elif isinstance(node.value, str):
+            other = SWAPPED_STRINGS.get(node.value)
+            self.add(node, start, end, other and repr(other))
+
+
+@functools.cache
+def table():
+    """The rows of the table of rules: the name of each, and then the primitives that it covers."""
+    code = "import sys; sys.path.insert(0, 'tests'); from rule_table import ROWS\n"
+    code += "for row in ROWS: print(row.name, *(row.covers or (row.name.split('.')[-1],)), sep='|')"
+    listed = subprocess.run([PYTHON, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [line.split("|") for line in listed.splitlines()]
+
+
+def rows_of(names):
+    """The names of the rows of the table that cover primitives."""
+    return {row for row, *covered in table() if names.intersection(covered)}
+
+
+# ----------------------------------------------------------------------------------------------------------- engine
+
+KEPT = "return raise cdef ctypedef def class pass if for else elif while with try except finally".split()
+LINE_CHANGES = [
+    *((r" == ", " != "), (r" != ", " == "), (r" <= ", " < "), (r" >= ", " > "), (r" < ", " <= "), (r" > ", " >= ")),
+    *(
+        (r" and ", " or "),
+        (r" or ", " and "),
+        (r"\bnot (?!in\b)", ""),
+        (r" is not ", " is "),
+        (r" is (?!not)", " is not "),
+    ),
+    *((r" \+ 1\b", " + 2"), (r" - 1\b", ""), (r" \+ (?!1\b)", " - "), (r" - (?!1\b)", " + "), (r"\bTrue\b", "False")),
+    *(
+        (r"\bFalse\b", "True"),
+        (r" \+= ", " -= "),
+        (r" \* ", " + "),
+        (r"\bbreak\b", "continue"),
+        (r"\b0\b", "1"),
+        (r"\b1\b", "0"),
+    ),
+    (rf"^(\s+)(?!(?:{'|'.join(KEPT)})\b|@|[A-Z]|\w+ = )(\w.*)$", r"\1pass"),  # a statement dropped
+]
+NOT_CODE = re.compile(r"^\s*(#|cdef (?!.* = )|ctypedef|c?import|from|@|\"\"\")")
+
+
+def engine_mutants(path):
+    """One-line changes of a Cython file, outside comments and docstrings."""
+    source, offset, documented = path.read_text(), 0, False
+    for number, line in enumerate(source.splitlines(keepends=True), 1):
+        quotes = line.count('"""')
+        code = line.split("  #")[0].rstrip()
+        if not documented and not quotes and not NOT_CODE.match(line) and code[:1] == " " and code[-1:] not in "([{,":
+            for pattern, new in LINE_CHANGES:
+                for match in re.finditer(pattern, code):
+                    text = match.expand(new)
+                    yield Mutant(path, number, offset + match.start(), offset + match.end(), text)
+        documented ^= quotes % 2
+        offset += len(line)
+
+
+# ---------------------------------------------------------------------------------------------------------- running
+
+
+def passes(*arguments):
+    """Whether tests pass, without waiting for ever."""
+    command = [PYTHON, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *arguments]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode in (0, 5)
+
+
+def test_files(names):
+    return [f"tests/test_{name}.py" for name in names if (ROOT / f"tests/test_{name}.py").exists()]
+
+
+def survives_rules(mutant):
+    """Run the rows of the primitives concerned, then what else is about the family."""
+    rows = rows_of(mutant.names)
+    chosen = " or ".join(f"[{name}-" for name in sorted(rows))
+    if rows and not passes("tests/test_rules.py", "-k", chosen):
+        return False
+    others = test_files([mutant.path.stem, *MORE_TESTS.get(mutant.path.stem, ())])
+    return passes(*dict.fromkeys(others), "tests/test_properties.py")
+
+
+def survives_engine(mutant):
+    """Run the tests of the engine, then those of the rules."""
+    return passes(*test_files(ENGINE_TESTS)) and passes("-n", "2", "tests/test_rules.py")
+
+
+def try_rule(mutant, installed):
+    target = installed / mutant.path.relative_to(ROOT / "src/fastgrad")
+    target.write_text(mutant.text())
+    try:
+        return survives_rules(mutant)
+    finally:
+        shutil.copy(mutant.path, target)
+
+
+def build_engine(installed):
+    """Compile the engine's sources in the folder of mutants and put the modules where they are imported."""
+    done = subprocess.run(["ninja", "-C", FOLDER / "engine"], capture_output=True, text=True)
+    for module in (FOLDER / "engine/src/fastgrad").glob("*.so"):
+        shutil.copy(module, installed)
+    return done.returncode == 0
+
+
+def try_engine(mutant, installed):
+    target = FOLDER / "source" / mutant.path.relative_to(ROOT)
+    target.write_text(mutant.text())
+    try:
+        return survives_engine(mutant) if build_engine(installed) else None
+    finally:
+        shutil.copy(mutant.path, target)
+
+
+def prepare_engine():
+    """Configure a build of a copy of the sources, quick to compile."""
+    shutil.rmtree(FOLDER / "source", ignore_errors=True)
+    shutil.copytree(ROOT / "src", FOLDER / "source/src")
+    for name in ("meson.build", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, FOLDER / "source")
+    if not (FOLDER / "engine").exists():
+        setup = [
+            PYTHON,
+            "-m",
+            "mesonbuild.mesonmain",
+            "setup",
+            "-Dbuildtype=debug",
+            FOLDER / "engine",
+            FOLDER / "source",
+        ]
+        subprocess.run(setup, check=True, stdout=subprocess.DEVNULL)
+
+
+def main():
+    """Try mutants and print those that survive."""
+    global PYTHON
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("rules", "engine"))
+    parser.add_argument("--number", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="mutants of files, and of lines, that have this text")
+    options = parser.parse_args()
+    if options.what == "rules":
+        mutants = [mutant for path in RULES for mutant in Sites(path).all()]
+    else:
+        mutants = [mutant for path in ENGINE for mutant in engine_mutants(path)]
+    mutants = [mutant for mutant in mutants if options.only in str(mutant)]
+    chosen = random.Random(options.seed).sample(mutants, min(options.number, len(mutants)))
+    PYTHON = environment("mutate", [])
+    where = [PYTHON, "-c", "import fastgrad, os; print(os.path.dirname(fastgrad.__file__))"]
+    installed = Path(subprocess.run(where, check=True, capture_output=True, text=True, cwd=FOLDER).stdout.strip())
+    if options.what == "engine":
+        prepare_engine()
+    attempt = try_rule if options.what == "rules" else try_engine
+    survivors = tried = 0
+    for mutant in chosen:
+        survived = attempt(mutant, installed)
+        tried += survived is not None
+        survivors += survived is True
+        word = {True: "SURVIVES", False: "noticed", None: "does not compile"}[survived]
+        print(f"{word}: {mutant}", flush=True)
+    print(f"{options.what}: {tried} mutants of {len(mutants)}, {survivors} survive", flush=True)
+    return int(survivors > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
