@@ -7,7 +7,7 @@ that cannot run follows a line ``<!-- not run: why -->``.
 
 import ast
 import doctest
-import importlib
+import importlib.util
 import inspect
 import io
 import pkgutil
@@ -190,6 +190,38 @@ def test_reference_has_every_public_name(module, page):
     left_out = {"primitive", "scalar_close"} if module != "fastgrad.extend" else set()
     wanted = {f"{module}.{member}" for member in importlib.import_module(module).__all__ if member not in left_out}
     assert wanted - described(page) == set()
+
+
+def load_hook():
+    spec = importlib.util.spec_from_file_location("docs_hook", ROOT / "tools" / "docs_hook.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_tables_tell_what_has_a_rule():
+    pytest.importorskip("scipy")
+    hook = load_hook()
+    tables = {module: hook.functions(f"fastgrad.{module}") for module in ("numpy", "numpy.linalg", "scipy.special")}
+    by = {module: {function: args for function, args, _ in rows} for module, (rows, _) in tables.items()}
+    assert by["numpy"]["arctan2"] == "`x1`, `x2`"
+    assert by["numpy"]["average"] == "`a`, `weights`", "a rule by 'axis' gives zero"
+    assert by["numpy"]["where"] == "composed"
+    assert by["numpy.linalg"]["solve"] == "`a`, `b`"
+    assert by["scipy.special"]["iv"] == "`x2`", "by the order there is a refusal"
+    assert {"sign", "argmax", "floor"} <= set(tables["numpy"][1])
+    assert not {"sign", "put", "polyfit", "pi", "primitive", "array_from_args"} & set(by["numpy"])
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=name)
+def test_links_out_of_docs_are_pages_of_the_site(page):
+    hook = load_hook()
+    for target in re.findall(
+        r"\]\(((?:\.\./)+[^)\s#]*)", hook.relinked(prose(page), page.relative_to(ROOT / "docs").as_posix())
+    ):
+        assert ((page.parent / target).resolve()).is_relative_to(ROOT / "docs"), (
+            f"{target} is not in tools/docs_hook.py"
+        )
 
 
 def test_reference_has_every_module():

@@ -12,8 +12,6 @@ import re
 import types
 from pathlib import Path
 
-from mkdocs.structure.files import File
-
 ROOT = Path(__file__).resolve().parent.parent
 # Files outside of docs/ that pages may link to. A link to any other one is dead in the site, and so an error.
 OUTSIDE = (
@@ -23,9 +21,6 @@ OUTSIDE = (
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "examples").glob("*.py"))),
 )
 FOLDER = "repository"
-
-# Arguments for which there is a rule that gives zero: they count, choose or shape.
-NO_VARIABLES = {"axis", "condition", "l_and_u", "n", "rcond", "shape"}
 
 _LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 _TABLE = re.compile(r"<!-- functions of ([\w.]+)(: constants)? -->")
@@ -50,12 +45,14 @@ def _text_of(path):
 
 def on_files(files, config):
     """Add a page for each file outside of docs/."""
+    from mkdocs.structure.files import File
+
     for path in OUTSIDE:
         files.append(File.generated(config, _page_of(path), content=_text_of(path)))
     return files
 
 
-def _relinked(markdown, page):
+def relinked(markdown, page):
     """Make the links of a page, which are right in the repository, right in the site."""
     in_folder = page.startswith(FOLDER + "/")
     folder = posixpath.dirname(page.removeprefix(FOLDER + "/") if in_folder else "docs/" + page)
@@ -72,18 +69,25 @@ def _relinked(markdown, page):
 # --------------------------------------------------------------------------------------------- tables of functions
 
 
+def _is_real(rule):
+    """Say whether a rule gives a derivative: some say that there is none, or that it is zero."""
+    from fastgrad._core import rule_kinds
+
+    return rule is not None and rule.kind != rule_kinds["zero"] and getattr(rule.fun, "__name__", "") != "refuse"
+
+
 def _by(fun, rules):
-    """Name the arguments that a primitive has a rule for in one mode; "" for none, "all" if their number varies."""
+    """Name the arguments that a primitive has a rule for in one mode; "all" if their number varies."""
     if rules is None:
         return ""
+    if rules.whole is not None:
+        return "all"
+    covered = [i for i, rule in enumerate(rules.by_argnum) if _is_real(rule)]
     try:
         names = list(inspect.signature(fun).parameters)
     except (TypeError, ValueError):
-        return "all"
-    if rules.argnums is None and rules.whole is not None:
-        return "all"
-    covered = [f"`{name}`" for i, name in enumerate(names) if rules.covers(i) and name not in NO_VARIABLES]
-    return ", ".join(covered) or "all"
+        names = [str(i) for i in range(len(rules.by_argnum))]
+    return ", ".join(f"`{names[i]}`" for i in covered)
 
 
 def _modes(fun):
@@ -106,18 +110,23 @@ def functions(namespace):
     """
     from fastgrad._core import Primitive
     from fastgrad.extend import VJPNode
+    from fastgrad.numpy import writing
 
     mirrored = pkgutil.resolve_name(namespace.removeprefix("fastgrad."))
     with_rules, constants = [], []
     for name, value in sorted(vars(importlib.import_module(namespace)).items()):
-        if name.startswith("_") or not hasattr(mirrored, name):
+        if name.startswith("_") or not hasattr(mirrored, name) or value is getattr(writing, name, None):
             continue
         if isinstance(value, types.FunctionType) and value.__module__.startswith("fastgrad."):
             with_rules.append((name, "composed", "both"))
         elif type(value) is Primitive and VJPNode in value.notrace:
             constants.append(name)
         elif type(value) is Primitive and (value.vjp_rules or value.jvp_rules):
-            with_rules.append((name, *_modes(value)))
+            by, modes = _modes(value)
+            if by:
+                with_rules.append((name, by, modes))
+            else:
+                constants.append(name)
     return with_rules, constants
 
 
@@ -133,4 +142,4 @@ def _table(match):
 
 def on_page_markdown(markdown, page, config, files):
     """Make links and tables."""
-    return _TABLE.sub(_table, _relinked(markdown, page.file.src_uri))
+    return _TABLE.sub(_table, relinked(markdown, page.file.src_uri))

@@ -48,7 +48,7 @@ cdef class ContainerBox(Box):
 cdef class Rule:
     # How the cotangent of one argument (or its tangent) is found; never changed once made.
     cdef readonly object fun
-    cdef int kind
+    cdef readonly int kind
     # Bit 0 stands for the answer, bit i + 1 for argument i, bit 31 for argument 30 and all after it: what a node must
     # keep as it is, or as its vspace only.
     cdef unsigned int keeps
@@ -75,7 +75,7 @@ cdef class Rules:
     cdef readonly object whole
     # The arguments that `whole` has rules for; None where it does not say.
     cdef readonly object argnums
-    cdef tuple by_argnum
+    cdef readonly tuple by_argnum
     cdef int form
     # The answer is the broadcast of the arguments: cotangents are summed, tangents broadcast, to the right shape.
     cdef bint broadcasts
