@@ -323,6 +323,11 @@ class Case:
     def is_differentiated(self) -> bool:
         return any(map(_is_variable, _leaves(self.sample.args)))
 
+    @property
+    def has_matrix(self) -> bool:
+        """Whether an argument has a memory order to speak of."""
+        return any(isinstance(x, Variable) and len(x.shape) > 1 for x in _leaves(self.sample.args))
+
     @cached_property
     def variables(self) -> list:
         rng = self.rng("variables")
@@ -467,6 +472,18 @@ class Case:
             if one_dtype and not self.sample.coarse:
                 _assert_same_type(got, want, "tangent")
         _assert_close(self.pushed, self.differences, DIFFERENCE_TOL[self.precision], "JVP against differences")
+
+    def check_layouts(self) -> None:
+        """How tangents and cotangents lie in memory makes no difference."""
+        push = make_jvp(self.call(anp), self.argnums)(*self.variables)
+        vjp, _ = make_vjp(self.call(anp), self.argnums)(*self.variables)
+        for lay in (onp.ascontiguousarray, onp.asfortranarray):
+            relaid = ([lay(x) if onp.ndim(x) > 1 else x for x in xs] for xs in (self.tangents, self.cotangents))
+            tangents, cotangents = relaid
+            pushed = self.outputs(push(self.like_variables(tangents))[1])
+            _assert_close(pushed, self.pushed, EXACT_TOL[self.precision], "JVP of tangents in another order")
+            pulled = self.inputs(vjp(self.like_answer(cotangents)))
+            _assert_close(pulled, self.pulled, EXACT_TOL[self.precision], "VJP of cotangents in another order")
 
     def check_transpose(self) -> None:
         """The two rules are each other's transpose; each argument's tangent adds to the whole."""

@@ -12,6 +12,7 @@ REFUSED = [case for case in ALL if case.sample.refused]
 CASES = [case for case in ALL if not case.sample.refused]
 DIFFERENTIABLE = [case for case in CASES if case.is_differentiated]
 SMOOTH = [case for case in DIFFERENTIABLE if not case.sample.kink]
+OF_MATRICES = [case for case in DIFFERENTIABLE if case.has_matrix]
 TWICE = [case for case in SMOOTH if case.sample.order == 2 and not case.is_single]
 
 pytestmark = [
@@ -54,6 +55,11 @@ def test_jvp(case):
 @over(DIFFERENTIABLE)
 def test_vjp_and_jvp_are_transposes(case):
     case.check_transpose()
+
+
+@over(OF_MATRICES)
+def test_the_memory_order_of_directions_makes_no_difference(case):
+    case.check_layouts()
 
 
 @pytest.mark.parametrize("first", ["VJP", "JVP"])

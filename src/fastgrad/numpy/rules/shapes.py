@@ -17,26 +17,33 @@ def _reshape_back(g, _ans, vs_x, *args, **kwargs):
     return anp.reshape(g, vs_x.shape)
 
 
-def _ordered_back(position):
-    """Make the rule of a function that takes a memory order as argument number ``position``."""
-
-    def rule(g, _ans, vs_x, *args, **kwargs):
-        order = kwargs.get("order", args[position - 1] if len(args) >= position else "C")
-        if order == "A":
-            order = "F" if vs_x.layout == "F" else "C"
-        elif order == "K":
-            order = vs_x.layout
-        if order == "K":
-            raise NotImplementedError(
-                "the derivative of ravel with order='K' needs an array that is contiguous; give order='C' or 'F'"
-            )
-        return anp.reshape(g, vs_x.shape, order=order or "C")
-
-    return rule
+def _order(position, vs_x, args, kwargs):
+    """Give the memory order in which a function, whose argument number ``position`` says it, read its first one."""
+    order = kwargs.get("order", args[position - 1] if len(args) >= position else "C")
+    if order == "A":
+        order = "F" if vs_x.layout == "F" else "C"
+    elif order == "K":
+        order = vs_x.layout
+    if order == "K":
+        raise NotImplementedError(
+            "the derivative of ravel with order='K' needs an array that is contiguous; give order='C' or 'F'"
+        )
+    return order or "C"
 
 
-def_direct(anp.reshape, vjps=(_ordered_back(2),), jvps=("same",), plain=("reshape",))
-def_direct(anp.ravel, vjps=(_ordered_back(1),), jvps=("same",), plain=("reshape",))
+def _def_ordered(fun, position):
+    # The order is that of the argument: a tangent or cotangent may lie in memory otherwise.
+    def vjp(g, _ans, vs_x, *args, **kwargs):
+        return anp.reshape(g, vs_x.shape, order=_order(position, vs_x, args, kwargs))
+
+    def jvp(g, ans, vs_x, *args, **kwargs):
+        return anp.reshape(g, anp.shape(ans), order=_order(position, vs_x, args, kwargs))
+
+    def_direct(fun, vjps=(vjp,), jvps=(jvp,), plain=("reshape",))
+
+
+_def_ordered(anp.reshape, 2)
+_def_ordered(anp.ravel, 1)
 def_direct(anp.expand_dims, vjps=(_reshape_back,), jvps=("same",), plain=("reshape",))
 def_direct(anp.squeeze, vjps=(_reshape_back,), jvps=("same",), plain=("reshape",))
 def_direct(anp.broadcast_to, vjps=(lambda g, _ans, vs_x, *args, **kwargs: fit(g, vs_x),), jvps=("same",))
