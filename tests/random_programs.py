@@ -24,7 +24,10 @@ CASES = [case for row in ROWS if row.exists for case in row.cases()]
 CASES = [case for case in CASES if case.is_differentiated and not (case.sample.kink or case.sample.refused)]
 # Twice differentiable, in double precision.
 SMOOTH = [case for case in CASES if case.sample.order == 2 and not case.is_single]
-PRIMITIVES = sorted({case.row.name for case in SMOOTH})
+BY_NAME: dict[str, list] = {}
+for _case in SMOOTH:
+    BY_NAME.setdefault(_case.row.name, []).append(_case)
+PRIMITIVES = sorted(BY_NAME)
 
 
 def arguments(case: Any) -> tuple:
@@ -213,8 +216,7 @@ class Program:
 def random_step(pick: Pick) -> Any:
     kind = pick(("table", "table", "unary", "binary", "reshaping"))
     if kind == "table":
-        name = pick(PRIMITIVES)
-        return Table(pick([case for case in SMOOTH if case.row.name == name]), pick(range(3)))
+        return Table(pick(BY_NAME[pick(PRIMITIVES)]), pick(range(3)))
     if kind == "unary":
         return Unary(pick(sorted(DOMAINS)))
     if kind == "binary":
