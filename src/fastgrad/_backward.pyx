@@ -23,7 +23,6 @@ from fastgrad._threads cimport fastgrad_has_refs, fastgrad_lock, fastgrad_mutex,
 
 from fastgrad._core import NotBatchable, VSpace, getval, isbox, trace
 
-cimport cython
 cimport numpy as cnp
 from numpy cimport ndarray
 
@@ -525,9 +524,10 @@ cdef class Pullback:
         cdef Order order
         if not self.ordered:
             order = order_graph(self.end) if type(self.end) is VJPNode else None
-            with cython.critical_section(self):
-                if not self.ordered:
-                    self.order, self.ordered = order, True
+            fastgrad_lock(&numbering)
+            if not self.ordered:
+                self.order, self.ordered = order, True
+            fastgrad_unlock(&numbering)
         return 0
 
     @property
