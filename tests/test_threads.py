@@ -393,12 +393,15 @@ def test_items_of_one_traced_container_taken_by_many_threads():
 
 def test_no_level_is_given_twice():
     def take(k):
-        with trace_stack.new_trace() as outer, trace_stack.new_trace() as inner:
-            assert outer < inner <= trace_stack.top
-            return outer, inner
+        levels = []
+        for _ in range(3000):
+            with trace_stack.new_trace() as outer, trace_stack.new_trace() as inner:
+                levels += [outer, inner]
+        assert levels == sorted(levels)
+        return levels
 
-    levels = [level for pair in in_threads(take, list(range(400 * THREADS))) for level in pair]
-    assert len(set(levels)) == len(levels)
+    levels = sum(in_threads(take, list(range(THREADS))), [])
+    assert len(set(levels)) == len(levels) == THREADS * 6000
 
 
 def test_traces_opened_and_closed_in_any_order():
