@@ -29,7 +29,12 @@ def traced_sequence(x):
 
 def traced_items(sequence):
     """Give the items of a sequence as a list, traced lists and tuples among them as arrays."""
-    return [traced_array(x) if is_traced_sequence(x) else x for x in sequence]
+    cdef list items = list(sequence)
+    cdef Py_ssize_t i
+    for i in range(len(items)):
+        if is_traced_sequence(items[i]):
+            items[i] = traced_array(items[i])
+    return items
 
 
 cdef bint is_real_scalar(object x):

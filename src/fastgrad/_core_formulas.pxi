@@ -91,18 +91,18 @@ cdef class Formula:
         cdef int i
         self.n_steps = len(steps)
         self.inputs = 0
+        self.runs_scalars = self.runs[0] = self.runs[1] = self.runs[2] = True
         for i in range(self.n_steps):
             fun, x, y, out = steps[i]
             self.lanes[i] = fun.lane
+            self.runs_scalars = self.runs_scalars and (fun.loops[0] != NULL or fun.lane)
             for k in range(3):
+                self.runs[k] = self.runs[k] and fun.loops[k] != NULL
                 self.steps[k][i].info = <fastgrad_call_info *>fun.loops[k]
                 self.steps[k][i].x, self.steps[k][i].y, self.steps[k][i].out = x, y, out
             for register in (x, y):
                 if 0 <= register < N_INPUTS:
                     self.inputs |= 1 << register
-        self.runs_scalars = all([self.steps[0][i].info != NULL or self.lanes[i] for i in range(self.n_steps)])
-        for k in range(3):
-            self.runs[k] = all([self.steps[k][i].info != NULL for i in range(self.n_steps)])
         for i in range(len(constants)):
             self.constants[i] = constants[i]
 

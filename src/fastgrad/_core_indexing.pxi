@@ -48,7 +48,10 @@ def is_basic(index):
 def meets_once(index, shape):
     """Say whether an index that is not basic meets no element twice for certain: a mask, or integers that differ."""
     if type(index) is tuple:
-        arrays = [item for item in index if not is_basic_index(item)]
+        arrays = []
+        for item in index:
+            if not is_basic_index(item):
+                arrays.append(item)
         if len(arrays) != 1:
             return False
         place = 0

@@ -269,4 +269,4 @@ cdef object add_values(object x, object y):
 def lane_loops(Primitive fun):
     """Say for which dtypes NumPy's inner loop was found: "d", "f", "D"."""
     cdef int place
-    return "".join([code for place, code in enumerate("dfD") if fun.loops[place] != NULL])
+    return "".join(code for place, code in enumerate("dfD") if fun.loops[place] != NULL)

@@ -109,10 +109,11 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
         if cotangent is not None:
             return cotangent
     if rule.kind == RULE_DERIV:
-        args = args[:rule.n_args]
+        given = list(args[:rule.n_args])
         if is_double(g):
-            args = tuple([numpy_number(x) for x in args])
-        return multiply_values(g, rule.fun(ans, *args))
+            for i in range(len(given)):
+                given[i] = numpy_number(given[i])
+        return multiply_values(g, rule.fun(ans, *given))
     if rule.kind == RULE_KEPT:
         return multiply_values(g, ans if rule.keeps & 1 else args[0] if rule.keeps & 2 else args[1])
     if rule.kind == RULE_OVER:
@@ -156,8 +157,10 @@ cdef int find_formula(Rule rule) except -1:
         if formula is not False:
             (<Formula>formula).runs[PLACE_COMPLEX] = False
     elif rule.for_numbers is not None:
-        exponents = [float(exponent) for exponent in rule.for_numbers if exponent is not None]
-        exponent_formulas = [formula_of(rule.for_numbers[e], 2, p_multiply) for e in exponents]
+        for exponent, deriv in rule.for_numbers.items():
+            if exponent is not None:
+                exponents.append(float(exponent))
+                exponent_formulas.append(formula_of(deriv, 2, p_multiply))
         formula = formula_of(rule.for_numbers[None], 2, p_multiply) or False
     else:
         formula = formula_of(rule.fun, rule.n_args, p_multiply) or False
@@ -396,7 +399,10 @@ cdef class VJPNode(Node):
     def parents(self):
         """tuple of Node : one per traced argument; the same node may stand twice."""
         cdef Py_ssize_t i
-        return tuple([<object>self.parent(i) for i in range(self.n_parents())])
+        cdef list found = [None] * self.n_parents()
+        for i in range(len(found)):
+            found[i] = <object>self.parent(i)
+        return tuple(found)
 
     @parents.setter
     def parents(self, parents):
@@ -423,10 +429,15 @@ cdef class VJPNode(Node):
 
     cpdef object pull_staged(self, object g):
         # By pullbacks of the user's, which may look at the value of g.
+        cdef list cotangents
+        cdef Py_ssize_t i
         if self.form == FORM_STAGED or self.form == FORM_STAGED_WHOLE:
             g = solid(g)
         if self.form == FORM_STAGED:
-            return make_real([pullback(g) for pullback in self.arg0], self.targets)
+            cotangents = list(self.arg0)
+            for i in range(len(cotangents)):
+                cotangents[i] = cotangents[i](g)
+            return make_real(cotangents, self.targets)
         return make_real(list(self.arg0(g)), self.targets)
 
     def _pull_back(self, g):
@@ -639,11 +650,13 @@ cdef dict rule_keywords(object fun, dict kwargs):
 
 cdef object targets_of(object ans, tuple args, tuple argnums):
     # Per traced argument the vspace its cotangent must be brought to; None where nothing is to be done for any.
-    targets = [None if same_space(args[i], ans) else vspace(args[i]) for i in argnums]
-    for target in targets:
-        if target is not None:
-            return tuple(targets)
-    return None
+    cdef list targets = [None] * len(argnums)
+    cdef bint fits = True
+    cdef Py_ssize_t i
+    for i in range(len(argnums)):
+        if not same_space(args[argnums[i]], ans):
+            targets[i], fits = vspace(args[argnums[i]]), False
+    return None if fits else tuple(targets)
 
 
 cdef object real_arguments(tuple args, tuple argnums):
@@ -677,7 +690,9 @@ cdef class JVPNode(Node):
         cdef Rules rules = (<Primitive>fun).jvps if isinstance(fun, Primitive) else None
         if rules is None:
             raise missing_rule(fun, "JVP", parent_argnums[0] if parent_argnums else 0)
-        tangents = [parent.g for parent in parents]
+        tangents = list(parents)
+        for i in range(len(tangents)):
+            tangents[i] = tangents[i].g
         check_argnums(tuple(parent_argnums), len(args), len(tangents))
         self.g = push_forward(rules, value, tuple(args), dict(kwargs), tuple(parent_argnums), tangents)
 
@@ -699,13 +714,17 @@ cdef class JVPNode(Node):
 
 
 cdef list tangents_of(Primitive fun, tuple parents):
-    for parent in parents:
+    cdef list tangents = list(parents)
+    cdef Py_ssize_t i
+    for i in range(len(tangents)):
+        parent = tangents[i]
         if not isinstance(parent, JVPNode):
             raise TypeError(
                 f"{fun.__name__} was called in forward mode on a box with a {type(parent).__name__}: a traced value "
                 "was kept from a trace that is over"
             )
-    return [(<JVPNode>parent).g for parent in parents]
+        tangents[i] = (<JVPNode>parent).g
+    return tangents
 
 
 def push_row(whole, argnums, ans, args, kwargs, *tangents):

@@ -281,7 +281,7 @@ cdef class Primitive:
         cdef bint boxed = False, boxed_keyword = False
         for x in args:
             if self.array_like and is_traced_sequence(x):
-                return self.call_tuple(tuple([traced_array(a) for a in args]), kwargs, defer)
+                return self.call_tuple(tuple(map(traced_array, args)), kwargs, defer)
             if is_box(x):
                 boxed = True
         if kwargs is not None:
@@ -378,7 +378,7 @@ def peel_argument(x):
         return peel(x)
     Py_EnterRecursiveCall(" while taking traced values out of nested lists")
     try:
-        return type(x)([peel_argument(item) for item in x])
+        return type(x)(map(peel_argument, x))
     finally:
         Py_LeaveRecursiveCall()
 
@@ -439,9 +439,11 @@ cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargs
             if n == 2:
                 return binary_op(self, <object>args[0], <object>args[1])
         return call_plain(self, args, nargsf, kwnames)
-    values = tuple([<object>args[i] for i in range(n)])
+    cdef list values = [None] * n
+    for i in range(n):
+        values[i] = <object>args[i]
     if kwnames != NULL:
         kwargs = {}
         for i in range(PyTuple_GET_SIZE_(kwnames)):
             kwargs[<object>PyTuple_GET_ITEM_(kwnames, i)] = <object>args[n + i]
-    return self.call_tuple(values, kwargs, True)
+    return self.call_tuple(tuple(values), kwargs, True)
