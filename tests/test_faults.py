@@ -1,13 +1,11 @@
-"""Errors, interrupts and failed allocations anywhere: the error comes out, and the next gradient is as if nothing was."""
+"""Errors, interrupts and failed allocations anywhere: the error comes out, and the next gradient is right."""
 
 import gc
 import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
-import warnings
 
 import numpy as onp
 import pytest
@@ -16,10 +14,9 @@ import fastgrad.numpy as np
 from fastgrad import checkpoint, core, elementwise_grad, grad, hessian, jacobian, make_jvp, make_vjp, value_and_grad
 from fastgrad import differential_operators as operators
 from fastgrad._backward import pull_once
-from fastgrad.core import VJPNode, VSpace, vspace
+from fastgrad.core import VJPNode, VSpace
 from fastgrad.extend import Box, defjvp, defvjp, primitive
-from fastgrad.numpy.numpy_boxes import ArrayBox
-from fastgrad.tracer import Node, new_box, trace, trace_stack
+from fastgrad.tracer import Node, trace, trace_stack
 
 V = onp.linspace(0.1, 1.0, 3)
 LONG = onp.linspace(0.1, 1.0, 8)
@@ -44,7 +41,7 @@ def flat(x):
     return onp.asarray(x).tolist()
 
 
-# ------------------------------------------------------------------------------------------------------ errors at every step
+# ------------------------------------------------------------------------------------------------- errors at every step
 
 
 class Fuse:
@@ -376,21 +373,13 @@ def test_a_pass_that_failed_and_may_have_overwritten_what_nodes_kept_is_the_last
 
 
 def test_a_floating_point_error_after_the_cotangent_was_overwritten():
-    x = onp.full(10, 1e200)
-    vjp, _ = make_vjp(lambda x: np.sum((x * 1e-200) ** 3 * 1e300) * 1e-300)(x)
-    wanted = vjp(1.0)
-
-    def f(x):
-        return np.sum(np.exp(x * 1e-200) * 1e300)
-
-    vjp, _ = make_vjp(f)(x)
+    vjp, _ = make_vjp(lambda x: np.sum(np.exp(x * 1e-200) * 1e300))(onp.full(10, 1e200))
     with onp.errstate(over="ignore"):
         first = vjp(1e10)
     with onp.errstate(over="raise"), pytest.raises(FloatingPointError):
         vjp(1e10)
     with onp.errstate(over="ignore"):
         onp.testing.assert_array_equal(vjp(1e10), first)
-    assert onp.isfinite(wanted).all()
 
 
 def test_an_error_in_unbroadcasting(monkeypatch):
@@ -401,11 +390,10 @@ def test_an_error_in_unbroadcasting(monkeypatch):
         raise ValueError("blown")
 
     def program():
-        x = onp.asfortranarray(onp.ones((3, 1)))
-        return make_vjp(lambda x: (x * onp.ones((3, 4))).T)(x)[0](onp.ones((4, 3)))
+        return make_vjp(lambda x: x * onp.full((3, 4), 2.0 + 1j))(onp.ones((3, 1)))[0](onp.full((3, 4), 1.0 - 1j))
 
     wanted = program()
-    own = broadcasting.unbroadcast, broadcasting.broadcast, np.real
+    own = broadcasting.fit, broadcasting.broadcast, np.real
     _core.bind_broadcasting(failing, failing, np.real)
     try:
         with pytest.raises(ValueError, match="blown"):
@@ -453,7 +441,7 @@ def test_an_error_from_a_finalizer_of_a_node_does_not_disturb_the_pass(monkeypat
     assert len(ignored) == 2
 
 
-# -------------------------------------------------------------------------------------------------------------- interrupts
+# ----------------------------------------------------------------------------------------------------------- interrupts
 
 INTERRUPTED = ["grad", "containers", "nested", "checkpoint", "make_jvp", "user's vjp nodes"]
 
@@ -494,9 +482,9 @@ def test_interrupts_at_any_moment():
     assert [flat(program()) for program in programs] == wanted
 
 
-# ----------------------------------------------------------------------------------------------------- failed allocations
+# --------------------------------------------------------------------------------------------------- failed allocations
 
-# Run in a process of its own. `set_nomemory(start, stop)` lets CPython's allocations from number `start` to `stop` fail.
+# Run in a process of its own. `set_nomemory(start, stop)` lets the allocations from number `start` to `stop` fail.
 ALLOCATIONS = """
 import os, sys, warnings
 

@@ -1,4 +1,4 @@
-"""What is freed when: cycles, recycled boxes and nodes, values that die early, graphs of a million nodes, flat memory."""
+"""What is freed when: cycles, recycled boxes and nodes, values that die early, large graphs, flat memory."""
 
 import functools
 import gc
@@ -36,7 +36,7 @@ class Thing:
     """What can be referred to weakly, and can refer to anything."""
 
 
-# ------------------------------------------------------------------------------------------------------------- in cycles
+# ------------------------------------------------------------------------------------------------------------ in cycles
 
 
 def box_in_a_list_that_holds_itself(array):
@@ -221,7 +221,7 @@ def test_a_pullback_in_use_keeps_its_nodes_from_the_collector():
         gc.collect()
 
 
-# --------------------------------------------------------------------------------------------------- without the collector
+# ------------------------------------------------------------------------------------------------ without the collector
 
 
 def test_an_array_is_freed_without_the_collector(no_collector):
@@ -426,7 +426,7 @@ def test_primitives_and_nodes_of_users_made_in_a_loop_leave_no_blocks():
     assert blocks_after(500) - before < 100
 
 
-# ------------------------------------------------------------------------------------------------------------- early ends
+# ----------------------------------------------------------------------------------------------------------- early ends
 
 
 def value_of(box):
@@ -537,7 +537,7 @@ def test_a_checkpoint_keeps_its_arguments_alone(no_collector):
     assert [reference() for reference in references] == [None, None]
 
 
-# --------------------------------------------------------------------------------------------------------------- recycled
+# ------------------------------------------------------------------------------------------------------------- recycled
 
 
 def test_boxes_and_nodes_that_are_reused_carry_nothing_over():
@@ -597,7 +597,7 @@ def test_boxes_of_containers_that_are_reused_hold_no_items():
         assert g == {"a": 2.0 * k, "b": [float(k)]}
 
 
-# ------------------------------------------------------------------------------------------------------------ large and deep
+# ------------------------------------------------------------------------------------------------------- large and deep
 
 
 def test_a_graph_of_a_million_nodes():
@@ -612,7 +612,9 @@ def test_a_graph_of_a_million_nodes():
 def test_a_node_with_a_hundred_thousand_children_and_one_with_as_many_parents():
     n = 100_000
     assert grad(lambda x: sum([x * k for k in range(n)]))(1.0) == n * (n - 1) / 2
-    onp.testing.assert_array_equal(grad(lambda x: np.sum(np.array([x[0] * k for k in range(n)])))(V)[0], n * (n - 1) / 2)
+    onp.testing.assert_array_equal(
+        grad(lambda x: np.sum(np.array([x[0] * k for k in range(n)])))(V)[0], n * (n - 1) / 2
+    )
 
 
 def test_twelve_gradients_of_a_gradient():

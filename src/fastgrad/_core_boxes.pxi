@@ -201,8 +201,8 @@ cdef Primitive p_negative, p_positive, p_absolute, p_getitem
 cdef Primitive p_maximum, p_minimum
 cdef Primitive p_equal, p_not_equal, p_less, p_less_equal, p_greater, p_greater_equal
 
-# The primitive that serves a ufunc called on a box by NumPy's own name. Those that users make of ufunc go into a table of
-# their own, which keeps none alive.
+# The primitive that serves a ufunc called on a box by NumPy's own name. Those that users make stand in a table of their
+# own, which keeps none alive.
 ufunc_primitives = {}
 cdef object users_ufunc_primitives = weakref.WeakValueDictionary()
 
