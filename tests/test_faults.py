@@ -354,22 +354,13 @@ def test_a_graph_whose_pass_failed_can_be_walked_again():
         assert flat(vjp(1.5)) == wanted
 
 
-def test_a_pass_that_failed_and_may_have_overwritten_what_nodes_kept_is_the_last():
+def test_a_last_pass_that_failed_and_may_have_overwritten_what_a_node_kept_used_it_up():
     """Never a number made of what is half overwritten."""
-    big = onp.linspace(0.1, 1.0, 10_000)
-    for step in range(8):
-        vjp, value = make_vjp(lambda x: np.sum(fused(np.exp(fused(np.sin(x) * x) / x))))(big)
-        wanted = make_vjp(lambda x: np.sum(fused(np.exp(fused(np.sin(x) * x) / x))))(big)[0](1.0)
-        fuse.arm(step, ValueError)
-        try:
-            onp.testing.assert_array_equal(pull_once(vjp, 1.0), wanted)
-        except ValueError:
-            fuse.arm(-1, None)
-            try:
-                onp.testing.assert_array_equal(vjp(1.0), wanted)
-            except RuntimeError as error:
-                assert "used up" in str(error)
-        fuse.arm(-1, None)
+    vjp = make_vjp(np.exp)(onp.full(10, 500.0))[0]
+    with onp.errstate(over="raise"), pytest.raises(FloatingPointError):
+        pull_once(vjp, onp.full(10, 1e300))
+    with pytest.raises(RuntimeError, match="used up"):
+        vjp(onp.ones(10))
 
 
 def test_a_floating_point_error_after_the_cotangent_was_overwritten():
