@@ -330,12 +330,15 @@ def blocks():
 @pytest.mark.parametrize("name", [*CALLS, *SLOW_CALLS])
 def test_nothing_that_a_call_makes_outlives_it(name, no_collector):
     call, n = (CALLS[name], 10_000) if name in CALLS else (SLOW_CALLS[name], 300)
-    for _ in range(50):
-        call()
-    before = blocks()
-    for _ in range(n):
-        call()
-    assert blocks() - before < 50
+    growth = []
+    while len(growth) < 3 and (not growth or growth[-1] >= 50):  # caches fill at first, leaks never do
+        for _ in range(50):
+            call()
+        before = blocks()
+        for _ in range(n):
+            call()
+        growth.append(blocks() - before)
+    assert growth[-1] < 50, growth
 
 
 # ------------------------------------------------------------------------------------------------------- made in a loop

@@ -174,7 +174,7 @@ include "_core_functions.pxi"
 
 
 cdef void set_type_flags():
-    # One of two places that touch type objects. Cython 3.3 gives a cdef class no vectorcall of its own, so CPython is
+    # One of the places that touch type objects. Cython 3.3 gives a cdef class no vectorcall of its own, so CPython is
     # told where Primitive keeps its function and that it binds as a method does; DerivedFunction likewise.
     cdef Primitive primitive = Primitive.__new__(Primitive)
     cdef DerivedFunction derived = DerivedFunction.__new__(DerivedFunction)

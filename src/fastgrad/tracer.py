@@ -60,6 +60,11 @@ def primitive(f_raw):
     Primitive
         Callable as ``f_raw`` is; give it rules with `fastgrad.extend.defvjp` and `fastgrad.extend.defjvp`.
 
+    Notes
+    -----
+    A primitive of a ufunc that fastgrad has no rule for also serves calls of the ufunc itself on traced values, as long as
+    the primitive is held.
+
     Examples
     --------
     >>> import math
