@@ -62,8 +62,8 @@ def primitive(f_raw):
 
     Notes
     -----
-    A primitive of a ufunc that fastgrad has no rule for also serves calls of the ufunc itself on traced values, as long as
-    the primitive is held.
+    A primitive of a ufunc that fastgrad has no rule for also serves calls of the ufunc itself on traced values, as long
+    as the primitive is held.
 
     Examples
     --------
