@@ -192,7 +192,7 @@ def test_elementwise_grad_is_for_real_outputs():
 @pytest.mark.parametrize("output", ["text", None, {1, 2}], ids=repr)
 @pytest.mark.filterwarnings("ignore:Output seems independent")
 def test_an_output_that_is_no_vector_is_refused(output):
-    with pytest.raises(TypeError, match="Can't find vector space for value .* of type"):
+    with pytest.raises(TypeError, match="returned (a str|None|a set)"):
         grad(lambda x: output)(1.0)
 
 

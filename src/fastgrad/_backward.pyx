@@ -17,7 +17,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 from fastgrad._core cimport FORM_INDEX, REUSE_COTANGENT, REUSE_KEPT
 from fastgrad._core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
 from fastgrad._core cimport add_indexed, add_into, add_values, fits_space, is_batched, is_free_array, is_item, peel
-from fastgrad._core cimport solid, vspace
+from fastgrad._core cimport fit_seed, shape_for_seeds, solid, vspace
 
 from fastgrad._threads cimport fastgrad_has_refs, fastgrad_lock, fastgrad_mutex, fastgrad_unlock
 
@@ -488,6 +488,8 @@ cdef class Pullback:
     cdef object end
     cdef object x
     cdef object ans
+    # The shape of the value, None where it has none or nobody will ask.
+    cdef object shape
     cdef Order order
     cdef bint ordered
 
@@ -495,7 +497,7 @@ cdef class Pullback:
     __signature__ = inspect.Signature([inspect.Parameter("g", inspect.Parameter.POSITIONAL_ONLY)])
 
     def __call__(self, g):
-        return self.run(g, False)
+        return self.run(g if self.end is None else fit_seed(g, self.shape, True), False)
 
     def __copy__(self):
         return self
@@ -569,7 +571,14 @@ cdef Pullback trace_reverse(fun, x):
     vjp.ans, vjp.end = trace(root, fun, x)
     if vjp.end is None:
         vjp.x = x
+        check_returned(fun, vjp.ans)
     return vjp
+
+
+cdef int check_returned(fun, value) except -1:
+    from fastgrad._mistakes import check_returned
+    check_returned(fun, value)
+    return 0
 
 
 def make_vjp(fun, x):
@@ -591,6 +600,7 @@ def make_vjp(fun, x):
     """
     cdef Pullback vjp = trace_reverse(fun, x)
     ans, vjp.ans = vjp.ans, None
+    vjp.shape = shape_for_seeds(ans)
     return vjp, ans
 
 
@@ -621,11 +631,14 @@ def value_and_gradient(fun, x, caller):
     if (type(ans) is float64 or type(ans) is float) and VSpace.mappings.get(type(ans)) is ArrayVSpace:
         gradient = vjp.run(one, True)
         return ans, np.ones(()) if gradient is one else gradient  # the kind that the ones of its space are
-    space = None if isinstance(getval(ans), (list, tuple, dict)) else vspace(ans)
+    value = getval(ans)
+    known = type(value) in VSpace.mappings
+    space = vspace(ans) if known and not isinstance(value, (list, tuple, dict)) else None
     if space is None or space.size != 1 or space.iscomplex:
+        constant = "" if known else ", which has no derivative; return a float"
         raise TypeError(
             f"{caller} only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
-            f"holomorphic_grad. The function returned a {type(getval(ans)).__name__}"
+            f"holomorphic_grad. The function returned a {type(value).__name__}{constant}"
         )
     return ans, vjp.run(space.ones(), True)
 
@@ -644,8 +657,12 @@ cdef class Pushforward:
         self.fun, self.x = fun, x
 
     def __call__(self, g):
-        ans, end = trace(JVPNode.new_root(g), self.fun, self.x)
-        return ans, vspace(ans).zeros() if end is None else end.g
+        cdef JVPNode root = JVPNode.new_root(fit_seed(g, shape_for_seeds(self.x), False))
+        ans, end = trace(root, self.fun, self.x)
+        if end is None:
+            check_returned(self.fun, ans)
+            return ans, vspace(ans).zeros()
+        return ans, (<JVPNode>end).g
 
     def __copy__(self):
         return self

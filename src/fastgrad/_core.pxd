@@ -2,6 +2,7 @@
 """Fields and invariants of the compiled tracer: boxes, primitives, nodes, vector spaces."""
 
 from cpython.object cimport PyObject
+from numpy cimport npy_intp
 
 cdef enum:
     FORM_ROOT      # no parents
@@ -17,6 +18,13 @@ cdef enum:
     # What a pullback may overwrite, if nobody else holds it: bit i for g, ans, arg0, arg1.
     REUSE_COTANGENT = 1
     REUSE_KEPT = 14  # what the node keeps: it will not be pulled again
+
+
+cdef struct Kind:
+    # What decides whether a cotangent of one value fits another.
+    int typenum
+    int ndim
+    npy_intp *dims
 
 
 cdef class Box:
@@ -157,7 +165,8 @@ cdef class VJPNode(Node):
     cdef object parent0
     cdef object parent1
     # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already. Of staged
-    # forms: an int whose bit n says that the n-th of them is real, so that its cotangent is made real.
+    # forms, to check what the user's rule gives: an int whose bit n says that the n-th traced argument is complex, None
+    # for 0. In arg1 are then the arguments' shapes, None for what has none, and in ans their positions.
     cdef object targets
     # The vspace of the value, noted when it is first indexed, or an item taken, for all that do.
     cdef object space
@@ -172,6 +181,8 @@ cdef class VJPNode(Node):
     cdef int pull(self, object g, int reuse, PyObject **out, Py_ssize_t n) except -1
     cdef object pull_call(self, object g)
     cpdef object pull_staged(self, object g)
+    cdef tuple fit_given(self, object g, list cotangents)
+    cdef object fit_wrong(self, Py_ssize_t i, object g, Kind *kind)
     cdef object pull_small(self, Py_ssize_t argnum, Py_ssize_t n, object g, int reuse)
     cdef object fit(self, Py_ssize_t i, object g)
     cdef void release(self) noexcept
@@ -214,6 +225,8 @@ cdef class SparseObject:
 cdef bint is_box(object x)
 cdef bint is_free_array(PyObject *x)
 cdef object solid(object g)
+cdef object shape_for_seeds(object value)
+cdef object fit_seed(object g, object shape, bint backward)
 cdef bint add_into(object total, object g) except -1
 cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1
 cdef bint is_item(VJPNode node)

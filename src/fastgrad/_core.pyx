@@ -55,6 +55,7 @@ cdef extern from "Python.h":
     # 3.12 and later stalls the processor (a 32-bit write is read as 64 bits).
     PyObject *PyTuple_GET_ITEM_ "PyTuple_GET_ITEM"(PyObject *, Py_ssize_t)
     Py_ssize_t PyTuple_GET_SIZE_ "PyTuple_GET_SIZE"(PyObject *)
+    Py_ssize_t PyLong_AsSsize_t_ "PyLong_AsSsize_t"(PyObject *)
     PyObject *Py_False
     PyTypeObject *type_of "Py_TYPE"(PyObject *)
     bint is_tracked "PyObject_GC_IsTracked"(PyObject *)

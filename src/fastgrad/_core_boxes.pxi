@@ -154,10 +154,8 @@ cpdef object new_box(object value, Py_ssize_t trace, object node):
             PyObject_GC_UnTrack(box)
         return box
     if maker == NULL:
-        raise TypeError(
-            f"Can't differentiate w.r.t. type {type(value)}: no box is registered for it. Values that are traced are "
-            "floats, complex numbers, NumPy arrays of them, and lists, tuples and dicts of those"
-        )
+        from fastgrad._mistakes import advice
+        raise TypeError(f"Can't differentiate w.r.t. type {type(value)}: no box is registered for it; {advice(value)}")
     return (<object>maker)(value, trace, node)
 
 

@@ -2,12 +2,13 @@
 
 # A trace is given the next number, never one that was given before. So it is above every trace that is running, and a
 # worker thread started inside a traced function cannot mistake its own trace for the outer one; and a value kept from a
-# trace that is over belongs to no trace that comes later, in this thread or another.
+# trace that is over belongs to no trace that comes later, in this thread or another. Level 0 is left to boxes that are
+# made by hand, outside every trace.
 #
 # running: the levels of the traces that are running, in any thread, from the lowest to the highest. All this changes
 # only in the two functions below. They run no Python code, so that the GIL keeps them whole; without it the lock does.
 cdef fastgrad_mutex levels_mutex
-cdef Py_ssize_t next_level = 0
+cdef Py_ssize_t next_level = 1
 cdef Py_ssize_t *running = NULL
 cdef Py_ssize_t running_size = 0
 cdef Py_ssize_t n_running = 0
@@ -31,7 +32,7 @@ cdef Py_ssize_t enter_level() except -1:
     fastgrad_lock(&levels_mutex)
     if make_room():
         if n_running == 0 and next_level > PY_SSIZE_T_MAX // 2:
-            next_level = 0  # within reach of 32-bit processors
+            next_level = 1  # within reach of 32-bit processors
         level = next_level
         next_level += 1
         running[n_running] = level
@@ -62,6 +63,19 @@ cdef Py_ssize_t top_level() noexcept:
     level = running[n_running - 1] if n_running else -1
     fastgrad_unlock(&levels_mutex)
     return level
+
+
+cpdef bint is_over(Py_ssize_t level) noexcept:
+    """Say whether a level is that of a trace that is over."""
+    cdef bint over = level > 0
+    cdef Py_ssize_t i
+    fastgrad_lock(&levels_mutex)
+    for i in range(n_running):
+        if running[i] == level:
+            over = False
+            break
+    fastgrad_unlock(&levels_mutex)
+    return over
 
 
 cdef class _NewTrace:
@@ -137,15 +151,18 @@ def trace(start_node, fun, x):
     Raises
     ------
     TypeError
-        If there is no box type for ``x``, or ``fun`` returns a value of a trace that was opened later.
+        If there is no box type for ``x``, or ``fun`` returns a value of a trace that is over or was opened later.
     """
     cdef Py_ssize_t level = enter_level()
     try:
         end = fun(new_box(x, level, start_node))
         if type(end) in (list, tuple, dict):
             end = traced_container(end)
-        if is_box(end) and (<Box>end)._trace == level:
-            return (<Box>end)._value, (<Box>end)._node
+        value = (<Box>end)._value if is_box(end) and (<Box>end)._trace == level else end
+        if is_box(value) and is_over((<Box>value)._trace):
+            raise of_another_trace(getattr(fun, "__name__", "the function"))
+        if value is not end:
+            return value, (<Box>end)._node
         if is_box(end) and (<Box>end)._trace > level:
             raise TypeError(
                 "the traced function returned a value of a trace that was opened later: one kept from a trace inside "

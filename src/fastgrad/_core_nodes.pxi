@@ -1,11 +1,5 @@
 # Nodes: records of primitive calls, and how rules are applied to pull cotangents back and push tangents forward.
 
-cdef struct Kind:
-    # What decides whether a cotangent of one value fits another.
-    int typenum
-    int ndim
-    cnp.npy_intp *dims
-
 
 cdef inline Kind kind_of(object value):
     cdef Kind kind
@@ -31,8 +25,12 @@ cdef inline Kind kind_of(object value):
 cdef bint same_space(object x, object ans):
     """Do x and ans have one shape and dtype?"""
     cdef Kind a = kind_of(x), b = kind_of(ans)
+    return a.typenum == b.typenum and same_shape(&a, &b)
+
+
+cdef inline bint same_shape(Kind *a, Kind *b):
     cdef int i
-    if a.typenum != b.typenum or a.ndim != b.ndim:
+    if a.ndim != b.ndim:
         return False
     for i in range(a.ndim):
         if a.dims[i] != b.dims[i]:
@@ -40,17 +38,15 @@ cdef bint same_space(object x, object ans):
     return True
 
 
-# unbroadcast(g, vspace) and broadcast(tangent, ans), Python functions made of primitives, and the primitive `real`; set
-# by fastgrad.numpy.
+# unbroadcast(g, vspace) and broadcast(tangent, ans), Python functions made of primitives; set by fastgrad.numpy.
 cdef object unbroadcast = None
 cdef object broadcast = None
-cdef object real_part = None
 
 
-def bind_broadcasting(unbroadcast_, broadcast_, real):
+def bind_broadcasting(unbroadcast_, broadcast_):
     """Set the functions that fit cotangents and tangents of broadcasting primitives."""
-    global unbroadcast, broadcast, real_part
-    unbroadcast, broadcast, real_part = unbroadcast_, broadcast_, real
+    global unbroadcast, broadcast
+    unbroadcast, broadcast = unbroadcast_, broadcast_
 
 
 # Keywords of a ufunc that change no value; with any other one, the rules do not hold.
@@ -345,7 +341,10 @@ cdef class VJPNode(Node):
             cotangents = self.pull_call(g)
             if len(cotangents) != n:
                 name = "a node" if rules is None else rules.fun.__name__
-                raise ValueError(f"the VJP of {name} gave {len(cotangents)} cotangents for {n} traced arguments")
+                raise ValueError(
+                    f"the VJP of {name} gave {len(cotangents)} cotangents for {n} traced arguments; it gives one for "
+                    "each"
+                )
             for i in range(n):
                 put(out, i, cotangents[i])
         return 0
@@ -407,7 +406,7 @@ cdef class VJPNode(Node):
     @parents.setter
     def parents(self, parents):
         vjp = self.vjp if self.form != FORM_ROOT else (lambda g: ())
-        self.parent0, self.parent1, self.targets = tuple(parents), None, None
+        self.parent0, self.parent1, self.arg1, self.targets = tuple(parents), None, None, None
         self.arg0, self.form = vjp, FORM_STAGED_WHOLE
         track(self)
 
@@ -423,7 +422,7 @@ cdef class VJPNode(Node):
 
     @vjp.setter
     def vjp(self, vjp):
-        self.parent0, self.parent1, self.targets = self.parents, None, None
+        self.parent0, self.parent1, self.arg1, self.targets = self.parents, None, None, None
         self.arg0, self.form = vjp, FORM_STAGED_WHOLE
         track(self)
 
@@ -437,8 +436,45 @@ cdef class VJPNode(Node):
             cotangents = list(self.arg0)
             for i in range(len(cotangents)):
                 cotangents[i] = cotangents[i](g)
-            return make_real(cotangents, self.targets)
-        return make_real(list(self.arg0(g)), self.targets)
+            return self.fit_given(g, cotangents)
+        given = self.arg0(g)
+        if type(given) is not tuple and type(given) is not list and getattr(given, "ndim", 0) == 0:
+            if not hasattr(given, "__iter__") or hasattr(given, "ndim"):
+                name = "a node" if self.rules is None else self.rules.fun.__name__
+                raise TypeError(
+                    f"the VJP of {name} gave a {type(given).__name__}; it gives a sequence of cotangents, one for each "
+                    "of the traced arguments"
+                )
+        return self.fit_given(g, list(given))
+
+    cdef tuple fit_given(self, object g, list cotangents):
+        # Cotangents by a rule of the user's, in the shapes of the arguments. Imaginary parts that have no place are
+        # dropped: sparse solvers give complex cotangents to real arguments, and count on the functions before theirs
+        # to make them real.
+        cdef Py_ssize_t n = len(cotangents), i
+        cdef PyObject *shapes = <PyObject *>self.arg1
+        cdef PyObject *shape
+        cdef Kind kind
+        if shapes == <PyObject *>None or PyTuple_GET_SIZE_(shapes) != n:
+            return tuple(cotangents)
+        for i in range(n):
+            shape = PyTuple_GET_ITEM_(shapes, i)
+            kind = kind_of(cotangents[i])
+            if is_box(cotangents[i]) and not is_box(g) and is_over((<Box>cotangents[i])._trace):
+                raise of_another_trace(f"the VJP of {self.rules.fun.__name__}")
+            if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and has_shape(&kind, shape)):
+                cotangents[i] = self.fit_wrong(i, cotangents[i], &kind)
+        return tuple(cotangents)
+
+    cdef object fit_wrong(self, Py_ssize_t i, object g, Kind *kind):
+        # What is no array of floats of the argument's shape; it may be right all the same.
+        cdef tuple shape = self.arg1[i]
+        cdef bint real = self.targets is None or not self.targets >> i & 1
+        if not real and cnp.PyTypeNum_ISCOMPLEX(kind.typenum):
+            if has_shape(kind, <PyObject *>shape):
+                return g
+        from fastgrad._mistakes import cotangent_of_rule
+        return cotangent_of_rule(g, shape, real, self.rules.fun, self.ans[i])
 
     def _pull_back(self, g):
         cdef Py_ssize_t n = self.n_parents(), i
@@ -613,7 +649,7 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
     node.parent0 = parents
     if rules.form == FORM_STAGED or rules.form == FORM_STAGED_WHOLE:
         node.arg0 = rules.whole(argnums, ans, args, kwargs)
-        node.targets = real_arguments(args, argnums)
+        note_arguments(node, args, argnums)
         return 0
     if rules.form == FORM_WHOLE:
         rule = <Rule>rules.by_argnum[0]
@@ -659,28 +695,64 @@ cdef object targets_of(object ans, tuple args, tuple argnums):
     return None if fits else tuple(targets)
 
 
-cdef object real_arguments(tuple args, tuple argnums):
-    # Bit n of an int: whether the n-th traced argument is a real array or number.
-    cdef object bits = 0
-    cdef Py_ssize_t n
-    cdef int typenum
-    for n in range(len(argnums)):
-        typenum = kind_of(args[argnums[n]]).typenum
-        if typenum >= 0 and not cnp.PyTypeNum_ISCOMPLEX(typenum):
-            bits |= <object>1 << n
-    return bits
+cdef tuple scalar_shape = ((),)
 
 
-cdef tuple make_real(list cotangents, object real):
-    # Drop imaginary parts that have no place: users' rules give complex cotangents to real arguments, sparse solvers
-    # for one, and count on the functions before theirs to make them real.
-    cdef Py_ssize_t n
-    cdef int typenum
-    for n in range(len(cotangents)):
-        typenum = kind_of(cotangents[n]).typenum
-        if typenum >= 0 and cnp.PyTypeNum_ISCOMPLEX(typenum) and real is not None and real >> n & 1:
-            cotangents[n] = real_part(cotangents[n])
-    return tuple(cotangents)
+cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
+    # What cotangents that a user's rule gives are checked by.
+    cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>argnums), i
+    cdef Kind kind
+    if n == 1:
+        kind = kind_of(args[<Py_ssize_t>argnums[0]])
+        node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (shape_of(&kind),)
+        if cnp.PyTypeNum_ISCOMPLEX(kind.typenum):
+            node.targets = 1
+    else:
+        shapes = []
+        for i in range(n):
+            kind = kind_of(args[<Py_ssize_t>argnums[i]])
+            shapes.append(shape_of(&kind))
+            if cnp.PyTypeNum_ISCOMPLEX(kind.typenum):
+                node.targets = (node.targets or 0) | <object>1 << i
+        node.arg1 = tuple(shapes)
+    node.ans = argnums
+    return 0
+
+
+cdef inline object shape_of(Kind *kind):
+    # The shape of what is numeric; None for all else.
+    if kind.typenum < 0 or not (cnp.PyTypeNum_ISNUMBER(kind.typenum) or cnp.PyTypeNum_ISBOOL(kind.typenum)):
+        return None
+    return cnp.PyArray_IntTupleFromIntp(kind.ndim, kind.dims) if kind.ndim else ()
+
+
+cdef inline bint has_shape(Kind *kind, PyObject *shape):
+    cdef int i
+    if kind.ndim != PyTuple_GET_SIZE_(shape):
+        return False
+    for i in range(kind.ndim):
+        if kind.dims[i] != PyLong_AsSsize_t_(PyTuple_GET_ITEM_(shape, i)):
+            return False
+    return True
+
+
+cdef object shape_for_seeds(object value):
+    """The shape that a cotangent or tangent of a value has; None where that is not an array or a number."""
+    cdef Kind kind = kind_of(value)
+    return shape_of(&kind)
+
+
+cdef object fit_seed(object g, object shape, bint backward):
+    """What a user calls a pullback or pushforward with, in the shape it must have."""
+    cdef Kind kind
+    if shape is None:
+        return g
+    kind = kind_of(g)
+    if has_shape(&kind, <PyObject *>shape) and (
+            cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
+        return g
+    from fastgrad._mistakes import seed
+    return seed(g, shape, backward)
 
 
 cdef class JVPNode(Node):
@@ -727,9 +799,32 @@ cdef list tangents_of(Primitive fun, tuple parents):
     return tangents
 
 
-def push_row(whole, argnums, ans, args, kwargs, *tangents):
+def of_another_trace(name):
+    """Give the error for a function that uses a traced value of a trace that is over."""
+    return TypeError(
+        f"{name} used a traced value that was kept from a trace that is over; keep its plain value, "
+        "fastgrad.tracer.getval of it"
+    )
+
+
+def push_row(rules, argnums, ans, args, kwargs, *tangents):
     """Give the tangent of one row, alone in a tuple."""
-    return (whole(argnums, tangents, ans, args, kwargs),)
+    return (push_by_user(rules, argnums, tangents, ans, args, kwargs),)
+
+
+cdef object push_by_user(Rules rules, tuple argnums, tangents, object ans, tuple args, dict kwargs):
+    # By a rule of the user's, whose tangent is checked against the value.
+    cdef Kind kind, wanted = kind_of(ans)
+    tangent = rules.whole(argnums, tangents, ans, args, kwargs)
+    kind = kind_of(tangent)
+    if same_shape(&kind, &wanted) and (cnp.PyTypeNum_ISFLOAT(kind.typenum) or (
+            cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and cnp.PyTypeNum_ISCOMPLEX(wanted.typenum))):
+        return tangent
+    shape = shape_of(&wanted)
+    if shape is None:
+        return tangent
+    from fastgrad._mistakes import tangent_of_rule
+    return tangent_of_rule(tangent, shape, not cnp.PyTypeNum_ISCOMPLEX(wanted.typenum), rules.fun)
 
 
 cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple argnums, list tangents):
@@ -741,8 +836,9 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
         if rules.opaque:
             for g in tangents:
                 if is_batched(g):
-                    call = functools.partial(push_row, rules.whole, argnums, ans, args, kwargs)
+                    call = functools.partial(push_row, rules, argnums, ans, args, kwargs)
                     return row_by_row(call, tangents)[0]
+            return push_by_user(rules, argnums, tangents, ans, args, kwargs)
         return rules.whole(argnums, tangents, ans, args, kwargs)
     given = rule_keywords(fun, kwargs)
     total = None

@@ -123,6 +123,8 @@ cdef class Primitive:
         self.vectorcall = <void *>primitive_vectorcall
 
     def __init__(self, fun, bint never_traced=False, bint array_like=False):
+        if not callable(fun):
+            raise TypeError(f"a primitive is made of a function, not of {fun!r}")
         self.fun = fun
         self.array_like = array_like
         self.never_traced = never_traced

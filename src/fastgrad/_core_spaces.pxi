@@ -79,10 +79,8 @@ cpdef object vspace(object value):
         return (<object>maker)(value)
     if is_box(value):
         return vspace(peel(value))
-    raise TypeError(
-        f"Can't find vector space for value {value!r} of type {type(value)}; register one with "
-        f"fastgrad.extend.VSpace.register. Valid types are {list(space_makers)}"
-    )
+    from fastgrad._mistakes import advice
+    raise TypeError(f"Can't find vector space for value {value!r} of type {type(value)}; {advice(value)}")
 
 
 cdef class ArrayVSpace(VSpace):

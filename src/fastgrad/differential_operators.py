@@ -7,6 +7,7 @@ import fastgrad.numpy as np
 from fastgrad._backward import pull_once, value_and_gradient
 from fastgrad._core import ClosedOverTrace, DerivedFunction
 from fastgrad._jacobians import by_columns, by_columns_at_once, by_rows, is_tall
+from fastgrad._mistakes import check_returned, place_of_name
 from fastgrad._rules import def_whole
 from fastgrad._user_code import warn
 from fastgrad.core import make_jvp as _make_jvp
@@ -327,8 +328,15 @@ def holomorphic_grad(fun, x):
     """
     if not vspace(x).iscomplex:
         warn("Input to holomorphic_grad is not complex")
+
+    def real_part(x):
+        ans = fun(x)
+        if not isbox(ans):
+            check_returned(fun, ans, x._trace)
+        return ans if isinstance(ans, dict) else np.real(ans)
+
     # f' = d Re(f)/dx - i d Re(f)/dy by the Cauchy-Riemann equations: the gradient of the real part.
-    return grad(lambda x: np.real(fun(x)))(x)
+    return grad(real_part)(x)
 
 
 @unary_to_nary
@@ -465,7 +473,7 @@ def grad_named(fun, argname):
     >>> grad_named(lambda x, y: x * y**2, "y")(2.0, 3.0)
     np.float64(12.0)
     """
-    return grad(fun, list(inspect.signature(fun).parameters).index(argname))
+    return grad(fun, place_of_name(fun, argname))
 
 
 def multigrad_dict(fun):
@@ -717,6 +725,8 @@ def checkpoint(fun):
     >>> grad(lambda x: np.sum(layer(layer(x))))(np.zeros(2))
     array([1., 1.])
     """
+    if not callable(fun):
+        raise TypeError(f"checkpoint takes a function, not {fun!r}")
 
     @primitive
     @wraps(fun)

@@ -3,6 +3,7 @@
 import inspect
 
 from fastgrad._core import DerivedFunction
+from fastgrad._mistakes import check_argnum, check_distinct
 from fastgrad.util import subvals
 
 __all__ = ["get_doc", "get_name", "subvals", "take_place", "unary_to_nary", "wrap_nary_f", "wraps"]
@@ -93,7 +94,8 @@ def _by_position(fun, args, kwargs, argnum):
             "is not known"
         ) from None
     bound.apply_defaults()
-    if max(argnum if isinstance(argnum, tuple | list) else (argnum,)) >= len(bound.args):
+    places = argnum if isinstance(argnum, tuple | list) else (argnum,)
+    if not all(-len(bound.args) <= place < len(bound.args) for place in places):
         raise TypeError(
             f"argnum {argnum} names an argument that {get_name(fun)} does not have: it has {len(bound.args)}"
         )
@@ -118,8 +120,10 @@ def unary_to_nary(unary_operator):
 
     @wraps(unary_operator)
     def nary_operator(fun, argnum=0, *nary_op_args, **nary_op_kwargs):
-        if type(argnum) not in (int, tuple, list):
-            raise TypeError(f"argnum is a position, or a tuple or list of positions, not {argnum!r}")
+        if not callable(fun):
+            raise TypeError(f"{get_name(unary_operator)} takes a function, not {fun!r}")
+        if type(argnum) is not int:
+            argnum = check_argnum(argnum)
 
         plain = argnum == 0 and not (nary_op_args or nary_op_kwargs)
 
@@ -132,6 +136,9 @@ def unary_to_nary(unary_operator):
                 x = _pick(args, argnum)
             if len(args) == 1 and not kwargs and type(argnum) is int:
                 return unary_operator(fun, x, *nary_op_args, **nary_op_kwargs)
+
+            if type(argnum) is not int:
+                check_distinct([i % len(args) for i in argnum], argnum)
 
             def unary_f(x):
                 changed = list(args)

@@ -186,7 +186,7 @@ def repeat_to_match_shape(g, shape, dtype, axis, keepdims):
     return anp.broadcast_to(keep_reduced(g, shape, axis), shape), n
 
 
-bind_broadcasting(fit, broadcast, anp.real)
+bind_broadcasting(fit, broadcast)
 
 __all__ = [
     "all_tangents",
