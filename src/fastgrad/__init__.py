@@ -1,6 +1,7 @@
 """Automatic differentiation of NumPy code: autograd's programming model on a compiled engine."""
 
 from fastgrad import numpy as _numpy  # registers the boxes of arrays and scalars  # noqa: F401
+from fastgrad._debug import debug
 from fastgrad._substitute import install_as_autograd, uninstall_as_autograd
 from fastgrad.builtins import dict, isinstance, list, tuple, type
 from fastgrad.core import primitive
@@ -30,6 +31,7 @@ from fastgrad.differential_operators import (
 
 __all__ = [
     "checkpoint",
+    "debug",
     "deriv",
     "dict",
     "elementwise_grad",

@@ -519,6 +519,8 @@ cdef class Pullback:
         if add is not None or self.order is None:
             if is_batched(g):
                 raise NotBatchable("the backward pass, or a node in it, is not fastgrad's own")
+            if getattr(self.end, "root", self.root) is not self.root:
+                raise of_another_trace("the function")
             return walk_any(self.end, g, add_outgrads if add is None else add)
         return walk(self.order, g, once)
 
@@ -564,9 +566,29 @@ cdef object float64 = np.float64
 cdef object one = np.float64(1.0)
 
 
+# In how many blocks of fastgrad.debug some thread is, and a function that gives the kinds of nodes to start traces from
+# in this one, None for those above; set by fastgrad._debug.
+cdef Py_ssize_t debuggers = 0
+cdef object debug_kinds = None
+
+
+def bind_debug_kinds(kinds):
+    """Set the function that says whether this thread debugs, and with which kinds of nodes."""
+    global debug_kinds
+    debug_kinds = kinds
+
+
+def count_debuggers(Py_ssize_t change):
+    """Count threads that enter and leave blocks of `fastgrad.debug`."""
+    global debuggers
+    debuggers += change
+
+
 cdef Pullback trace_reverse(fun, x):
     cdef Pullback vjp = Pullback.__new__(Pullback)
-    cdef VJPNode root = VJPNode.__new__(VJPNode)
+    cdef VJPNode root
+    kinds = debug_kinds() if debuggers else None
+    root = VJPNode.__new__(VJPNode) if kinds is None else kinds[0].__new__(kinds[0])
     root.initialize_root()
     vjp.ans, vjp.end = trace(root, fun, x)
     if vjp.end is None:
@@ -657,7 +679,9 @@ cdef class Pushforward:
         self.fun, self.x = fun, x
 
     def __call__(self, g):
-        cdef JVPNode root = JVPNode.new_root(fit_seed(g, shape_for_seeds(self.x), False))
+        kinds = debug_kinds() if debuggers else None
+        cdef JVPNode root = (JVPNode if kinds is None else kinds[1]).new_root(
+            fit_seed(g, shape_for_seeds(self.x), False))
         ans, end = trace(root, self.fun, self.x)
         if end is None:
             check_returned(self.fun, ans)

@@ -217,7 +217,7 @@ cdef class Primitive:
         if self.never_traced:
             return unary_op(self, peel(x))
         box = <Box>x
-        if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and type(box._node) in self.notrace_types:
+        if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
             return self.call1(box._value) if is_box(box._value) else unary_op(self, box._value)
         rules = self.vjps
         if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
@@ -261,7 +261,7 @@ cdef class Primitive:
         box = <Box>x if x_boxed else <Box>y
         xv = (<Box>x)._value if x_boxed else x
         yv = (<Box>y)._value if y_boxed else y
-        if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and type(box._node) in self.notrace_types:
+        if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
             return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(self, xv, yv)
         if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
                 or self.n_inputs == 1):
@@ -362,7 +362,7 @@ cdef class Primitive:
         args = tuple(values)
         if self.array_like:
             self.refuse_output(args, kwargs)
-        if self.notrace_types and type(node) in self.notrace_types:
+        if self.notrace_types and is_constant_to(self, node):
             return self.call_tuple(args, kwargs, True)
         if boxed:
             ans = self.call_traced(args, kwargs)
@@ -372,6 +372,19 @@ cdef class Primitive:
             raise ClosedOverTrace(self.__name__)
         record = node.record(ans, self, args, kwargs if kwargs is not None else {}, tuple(argnums), tuple(parents))
         return box_answer(ans, level, record, self)
+
+
+# Kind of node -> the kind whose constants are its own too.
+cdef dict likened = {}
+
+
+def trace_like(kind, other):
+    """Let calls that are constant to one kind of node be so to another."""
+    likened[kind] = other
+
+
+cdef bint is_constant_to(Primitive fun, object node):
+    return type(node) in fun.notrace_types or likened.get(type(node)) in fun.notrace_types
 
 
 def peel_argument(x):

@@ -125,24 +125,25 @@ def unary_to_nary(unary_operator):
         if type(argnum) is not int:
             argnum = check_argnum(argnum)
 
+        single = type(argnum) is int
         plain = argnum == 0 and not (nary_op_args or nary_op_kwargs)
 
         @wrap_nary_f(fun, unary_operator, argnum)
         def nary_f(*args, **kwargs):
             try:
-                x = _pick(args, argnum)
+                x = args[argnum] if single else _pick(args, argnum)
             except IndexError:
                 args, kwargs = _by_position(fun, args, kwargs, argnum)
                 x = _pick(args, argnum)
-            if len(args) == 1 and not kwargs and type(argnum) is int:
+            if single and len(args) == 1 and not kwargs:
                 return unary_operator(fun, x, *nary_op_args, **nary_op_kwargs)
 
-            if type(argnum) is not int:
+            if not single:
                 check_distinct([i % len(args) for i in argnum], argnum)
 
             def unary_f(x):
                 changed = list(args)
-                if type(argnum) is int:
+                if single:
                     changed[argnum] = x
                 else:
                     for i, value in zip(argnum, x, strict=True):
