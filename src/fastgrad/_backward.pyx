@@ -519,8 +519,6 @@ cdef class Pullback:
         if add is not None or self.order is None:
             if is_batched(g):
                 raise NotBatchable("the backward pass, or a node in it, is not fastgrad's own")
-            if getattr(self.end, "root", self.root) is not self.root:
-                raise of_another_trace("the function")
             return walk_any(self.end, g, add_outgrads if add is None else add)
         return walk(self.order, g, once)
 

@@ -12,16 +12,7 @@ from contextvars import ContextVar
 import numpy as onp
 
 from fastgrad._backward import bind_debug_kinds, count_debuggers
-from fastgrad._core import (
-    ArrayVSpace,
-    JVPNode,
-    SparseObject,
-    VJPNode,
-    of_another_trace,
-    parameter_name,
-    peel,
-    trace_like,
-)
+from fastgrad._core import ArrayVSpace, JVPNode, SparseObject, VJPNode, parameter_name, peel, trace_like
 from fastgrad._user_code import user_frame
 
 # How many `debug` blocks this thread, or task, is in.
@@ -126,15 +117,12 @@ def _described(value):
 class DebugVJPNode(VJPNode):
     """A node of reverse mode that checks its rules."""
 
-    __slots__ = ("call", "root", "spaces")
+    __slots__ = ("call", "spaces")
 
     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
         self.call = _Call(fun, value, args, parent_argnums)
         self.spaces = [_space(args[i]) for i in parent_argnums]
-        self.root = getattr(parents[0], "root", None)
         try:
-            if self.root is None or any(getattr(parent, "root", None) is not self.root for parent in parents):
-                raise of_another_trace(fun.__name__)
             super().__init__(value, fun, args, kwargs, parent_argnums, parents)
         except Exception as error:
             self.call.annotate(error, "record")
@@ -142,7 +130,7 @@ class DebugVJPNode(VJPNode):
 
     def initialize_root(self):
         super().initialize_root()
-        self.call, self.root, self.spaces = None, self, []
+        self.call, self.spaces = None, []
 
     @property
     def vjp(self):
