@@ -23,8 +23,8 @@ downstream: $(VENV)/.installed
 	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python tests/downstream/run.py $(DOWNSTREAM_ARGS)
 
 # The suite on builds that report faults of compiled code; SANITIZE_ARGS=address for one of the three.
-sanitize:
-	$(PYTHON) tools/sanitize.py $(SANITIZE_ARGS)
+sanitize: $(VENV)/.test
+	$(RUN) python tools/sanitize.py $(SANITIZE_ARGS)
 
 # A million random calls; FUZZ_ARGS="--seed 1" for others.
 fuzz: $(VENV)/.test

@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as onp
 import random_programs as programs
 import scipy.linalg
-import scipy.signal
 import scipy.special
 
 import fastgrad
@@ -34,7 +33,6 @@ import fastgrad.differential_operators
 import fastgrad.misc.flatten
 import fastgrad.numpy as anp
 import fastgrad.scipy.linalg
-import fastgrad.scipy.signal
 import fastgrad.scipy.special
 import fastgrad.tracer
 import fastgrad.util
@@ -84,7 +82,6 @@ FUNCTIONS = [
     *functions_of(anp.fft, onp.fft),
     *functions_of(fastgrad.scipy.special, scipy.special, ruled=True),
     *functions_of(fastgrad.scipy.linalg, scipy.linalg, ruled=True),
-    *functions_of(fastgrad.scipy.signal, scipy.signal, ruled=True),
 ]
 KEYWORDS = ("axis", "keepdims", "dtype", "where", "out", "initial", "ddof", "n", "k", "axes", "order", "mode", "shape")
 OPERATORS = [
@@ -266,7 +263,10 @@ def anything(pick, depth=0):
 
 def keywords(pick):
     names = [pick(KEYWORDS) for _ in range(pick((0, 0, 0, 1, 1, 2)))]
-    return {name: small(pick) if pick(range(4)) else anything(pick) for name in names}
+    given = {name: small(pick) if pick(range(4)) else anything(pick) for name in names}
+    if "where" in given:  # NumPy itself crashes on less(uint8 array, -1, where=-1)
+        given["where"] = pick((True, False, onp.array([True, False, True]), onp.array([[True], [False]])))
+    return given
 
 
 # ------------------------------------------------------------------------------------------------------------ the calls
@@ -276,11 +276,11 @@ class Finding(Exception):
     """A fault, in words."""
 
 
-def outcome(call):
+def outcome(call, never=NEVER):
     """What a call gives: (value, None) or (None, error)."""
     try:
         return call(), None
-    except NEVER:
+    except never:
         raise
     except Exception as error:
         return None, error
@@ -370,13 +370,18 @@ def relaid(pick, x):
 def check_function(pick, name, ours, theirs, args, kwargs):
     """Compare a call with NumPy's, plain and traced, and the modes with one another."""
     copies = [onp.array(a, copy=True, subok=True) if type(a) is onp.ndarray else a for a in args]
-    want, error = outcome(lambda: theirs(*copies, **kwargs))
-    got, our_error = outcome(lambda: ours(*args, **kwargs))
+    want, error = outcome(lambda: theirs(*copies, **kwargs), ())
+    got, our_error = outcome(lambda: ours(*args, **kwargs), () if type(error) in NEVER else NEVER)
     # The copies that NumPy got can be written to.
     if (error is None) != (our_error is None) and "read-only" not in str(our_error):
         raise Finding(f"{name}: NumPy {error!r:.90}, here {our_error!r:.90}")
     # Places that `where` leaves out hold anything; so do NumPy's transforms of nothing.
-    undefined = {"out", "where"} & set(kwargs) or "fft" in name and any(getattr(x, "size", 1) == 0 for x in args)
+    undefined = (
+        {"out", "where"} & set(kwargs)
+        or len(args) > getattr(theirs, "nin", 9)
+        or "fft" in name
+        and any(getattr(x, "size", 1) == 0 for x in args)
+    )
     if error is None and not same(got, want) and not undefined:
         raise Finding(f"{name}: NumPy's value is another")
     if not args:

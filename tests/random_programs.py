@@ -176,7 +176,7 @@ class Reshaping:
     def __call__(self, np: Any, values: list) -> Any:
         x = values[-1]
         axis = self.axis % max(onp.ndim(x), 1)
-        return RESHAPINGS[self.name](np, x, axis) if onp.ndim(x) else x * x
+        return RESHAPINGS[self.name](np, x, axis) if onp.ndim(x) else 2 * x
 
 
 RESHAPINGS = {

@@ -114,7 +114,7 @@ class Level:
     def differences(self, h, pick, x):
         """What the derivative is paired with, and the pairing by differences of h."""
         v = like(pick, x) if self.pulls else self.along
-        return v, central(lambda t: h(x + t * v))
+        return v, [central(lambda t: h(x + t * v), step) for step in (1e-3, 5e-4)]
 
 
 def like(pick, x):
@@ -122,7 +122,7 @@ def like(pick, x):
     return programs.random_entries(pick, onp.shape(x), onp.asarray(x).dtype.char)[()]
 
 
-def central(f, step=1e-3):
+def central(f, step):
     """The derivative at 0, to fourth order."""
     return (8 * (f(step) - f(-step)) - (f(2 * step) - f(-2 * step))) / (12 * step)
 
@@ -191,10 +191,12 @@ def test_derivatives_nest_by_any_ways(dtype, data):
         first, second = level.over(first, 0), level.over(second, 1)
     got = first(problem.x)
     close(got, second(problem.x), TOL[dtype], f"{level.ways} of {problem}")
-    v, slope = level.differences(inner, pick, problem.x)
+    v, slopes = level.differences(inner, pick, problem.x)
     if level.pulls:
-        got, slope = paired(got, v), paired(level.along, slope)
-    close(got, slope, 1e-5, f"{level.ways[0]} of {problem} for differences")
+        got, slopes = paired(got, v), [paired(level.along, slope) for slope in slopes]
+    # Some programs turn so fast that differences say little; two steps tell how much.
+    doubt = onp.max(onp.abs(slopes[0] - slopes[1]), initial=0.0) / (1e-3 + onp.max(onp.abs(slopes[1]), initial=0.0))
+    close(got, slopes[1], 1e-5 + 10 * doubt, f"{level.ways[0]} of {problem} for differences")
 
 
 @examples(100)

@@ -2,7 +2,7 @@
 
 ``address`` is a build with AddressSanitizer and UBSan, which see out-of-bounds and freed memory, overflows of integers
 and misaligned access; ``refnanny`` one in which Cython counts the references that every function takes and drops;
-``malloc`` an ordinary build with CPython's checking allocator. Each has an environment of its own, build/MODE.
+``malloc`` is the ordinary build with CPython's checking allocator. The first two have environments in build/.
 """
 
 import os
@@ -22,7 +22,7 @@ MODES = {
         ["-n", "2"],
     ),
     "refnanny": ([*DEBUG, "-Csetup-args=-Dc_args=-DCYTHON_REFNANNY=1"], {}, ["-s"]),
-    "malloc": (DEBUG, {"PYTHONMALLOC": "debug", "PYTHONDEVMODE": "1"}, ["-n", "2"]),
+    "malloc": (None, {"PYTHONMALLOC": "debug", "PYTHONDEVMODE": "1"}, ["-n", "2"]),
 }
 # How each of them reports a fault, wherever it is printed.
 REPORTS = ("REFNANNY:", "refnanny raised", "AddressSanitizer", "runtime error:", "Fatal Python error", "Debug memory")
@@ -53,7 +53,8 @@ def preloaded():
 
 def run(mode, arguments):
     """Run the suite and give whether it passed and nothing was reported."""
-    python = environment(mode, MODES[mode][0])
+    build = MODES[mode][0]
+    python = sys.executable if build is None else environment(mode, build)
     env = {**os.environ, **MODES[mode][1], "FASTGRAD_SANITIZE": mode, "PYTHONFAULTHANDLER": "1"}
     log = ROOT / "build" / mode / "report"
     for old in log.parent.glob("report*"):
