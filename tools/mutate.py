@@ -142,28 +142,35 @@ class Sites:
         }
 
     def _uses(self):
-        """What each top-level statement names, directly or through the module's own functions."""
-        own = {node.name: self._names(node) for node in self.tree.body if isinstance(node, ast.FunctionDef)}
+        """For each function or value of the module, its own name and those of what uses it."""
+        own = {name: self._names(node) for node in self.tree.body for name in self._own(node)}
         users = {name: {name} for name in own}
         for _ in range(4):
             for name in own:
                 users[name] |= {other for other, names in own.items() if names & users[name]}
         return users
 
+    def _own(self, statement):
+        """The names that a top-level statement gives to functions and values."""
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            return [statement.name]
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        return [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+
     def primitives(self, statement):
-        """The primitives whose rules a top-level statement gives or helps to give."""
-        if not isinstance(statement, ast.FunctionDef):
-            return frozenset(self._defined(statement))
-        concerned = self.uses[statement.name]
-        others = [node for node in self.tree.body if not isinstance(node, ast.FunctionDef)]
+        """The primitives whose rules a top-level statement gives or helps to give, and the functions that use it."""
+        concerned = {user for name in self._own(statement) for user in self.uses[name]}
+        others = [node for node in self.tree.body if not self._own(node)]
         defined = {name for node in others if self._names(node) & concerned for name in self._defined(node)}
-        return frozenset(defined | concerned)
+        return frozenset(defined | concerned | set(() if self._own(statement) else self._defined(statement)))
 
     def _defined(self, statement):
-        """The first argument of def_elementwise and its like, or whatever a loop goes over."""
+        """The first argument of def_elementwise and its like, or whatever a loop goes over: attributes and strings."""
         over = [n.iter for n in ast.walk(statement) if isinstance(n, ast.For)]
         calls = [n.args[0] for n in ast.walk(statement) if isinstance(n, ast.Call) and n.args]
-        return {n.attr for part in over + calls[:1] for n in ast.walk(part) if isinstance(n, ast.Attribute)}
+        parts = [n for part in over + calls[:1] for n in ast.walk(part)]
+        strings = {n.value for n in parts if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        return strings | {n.attr for n in parts if isinstance(n, ast.Attribute)}
 
     def at(self, line, column):
         return self.starts[line - 1] + column
@@ -246,7 +253,7 @@ def noticed_by_rows(mutant):
 
 
 def put_in_place(mutant):
-    """Run the changed source of a module, which registers its rules, and change the functions that others have of it."""
+    """Run the changed source of a module, which registers its rules, and change what others have of it."""
     name = ".".join(mutant.path.relative_to(ROOT / "src").with_suffix("").parts)
     before = vars(importlib.import_module(name))
     after = dict(before)
