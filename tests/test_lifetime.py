@@ -648,12 +648,16 @@ def inmost(x, depth):
     return functools.reduce(lambda outer, _: outer[0], range(depth), x)
 
 
-def test_lists_nested_a_thousand_deep(high_recursion_limit):
-    g = grad(lambda p: inmost(p, 1000) ** 2)(nested(1000))
-    assert inmost(g, 1000) == 4.0
-    value = make_vjp(lambda x: functools.reduce(lambda inner, _: [inner], range(1000), x * 3.0))(1.0)
-    assert inmost(value[1], 1000) == 3.0
-    assert value[0](nested(1000)) == 6.0
+# CPython 3.12 limits the recursion of C functions, whatever limit is set.
+DEPTH = 100 if sys.version_info[:2] == (3, 12) else 1000
+
+
+def test_deeply_nested_lists(high_recursion_limit):
+    g = grad(lambda p: inmost(p, DEPTH) ** 2)(nested(DEPTH))
+    assert inmost(g, DEPTH) == 4.0
+    value = make_vjp(lambda x: functools.reduce(lambda inner, _: [inner], range(DEPTH), x * 3.0))(1.0)
+    assert inmost(value[1], DEPTH) == 3.0
+    assert value[0](nested(DEPTH)) == 6.0
 
 
 DEEP = nested(100_000)
