@@ -96,10 +96,9 @@ cdef class ContainerBox(Box):
     cdef int start_taking(self) except -1:
         # Once, though several threads may take their first item at a time.
         cdef dict taken = {}
-        fastgrad_lock(&noting)
-        if self.taken is None:
-            self.taken = taken
-        fastgrad_unlock(&noting)
+        with cython.critical_section(self):
+            if self.taken is None:
+                self.taken = taken
         return 0
 
     cdef object record_item(self, object place, object value):

@@ -130,10 +130,6 @@ cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs)
     return PyObject_Call(rule.fun, (g, ans) + args, kwargs)
 
 
-# Held while something is noted that is found once and then stays.
-cdef fastgrad_mutex noting
-
-
 cdef int find_formula(Rule rule) except -1:
     """Note in the rule its formula, if it is `g * derivative`; False where there is none.
 
@@ -160,10 +156,9 @@ cdef int find_formula(Rule rule) except -1:
         formula = formula_of(rule.for_numbers[None], 2, p_multiply) or False
     else:
         formula = formula_of(rule.fun, rule.n_args, p_multiply) or False
-    fastgrad_lock(&noting)
-    if rule.formula is None:
-        rule.exponents, rule.exponent_formulas, rule.formula = exponents, exponent_formulas, formula
-    fastgrad_unlock(&noting)
+    with cython.critical_section(rule):
+        if rule.formula is None:
+            rule.exponents, rule.exponent_formulas, rule.formula = exponents, exponent_formulas, formula
     return 0
 
 
@@ -615,14 +610,12 @@ def bind_index_rules(Primitive getitem not None):
 
 cdef bint note_space(VJPNode node, object value) except -1:
     """Note the space of a node's value; False if another thread, which traces from the same root, was faster."""
-    cdef bint first
     space = vspace(value)
-    fastgrad_lock(&noting)
-    first = node.space is None
-    if first:
-        node.space = space
-    fastgrad_unlock(&noting)
-    return first
+    with cython.critical_section(node):
+        if node.space is None:
+            node.space = space
+            return True
+    return False
 
 
 cdef inline VJPNode index_node(object array, object index, VJPNode parent):
