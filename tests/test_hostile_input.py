@@ -226,6 +226,13 @@ def test_arrays_that_are_not_numeric_are_refused_by_numpy(x):
         grad(lambda x: np.sum(x * x))(x)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_sparse_and_other_cotangents_of_integers(order):
+    parts = [lambda x: np.sum(x * 0.5), lambda x: np.sum(x[onp.array([0, 0, 1])] * 2.5), lambda x: np.sum(x[0:2] * 1.5)]
+    found = grad(lambda x: sum(part(x) for part in parts[::order]))(onp.array([1, 2, 3]))
+    onp.testing.assert_array_equal(found, [7.0, 4.5, 0.5])
+
+
 def test_arrays_of_objects_that_are_numbers():
     onp.testing.assert_array_equal(grad(lambda x: np.sum(x * x))(OBJECTS), 2 * OBJECTS)
     onp.testing.assert_array_equal(make_jvp(lambda x: x * x)(OBJECTS)(onp.ones(3))[1], 2 * OBJECTS)
@@ -492,6 +499,28 @@ def test_integer_cotangents_are_those_of_the_floats():
     found = grad(lambda x: np.sum(good(x)) + np.sum(good(x)) + np.sum(0.5 * x))(X)
     onp.testing.assert_array_equal(found, [2.5, 4.5, 6.5])
     onp.testing.assert_array_equal(grad(lambda x: np.sum(good(x)))(X).dtype, onp.float64)
+
+
+def test_arguments_that_are_integers_may_have_integer_cotangents():
+    """Sparse matrices are indices and entries to a primitive, and the rule's zeros are integers (ceviche)."""
+
+    @primitive
+    def entries(values, places):
+        return onp.bincount(places, weights=values, minlength=3)
+
+    zeros = lambda ans, values, places: lambda g: onp.zeros(len(places), "i4")  # noqa: E731
+    defvjp(entries, lambda ans, values, places: lambda g: g[places], zeros)
+
+    def f(x):
+        places = np.array([0, 2, 2], "i4") if not isinstance(x, tuple) else x[1]
+        return np.sum(entries(x[0], places) ** 2) + np.sum(x[1][onp.array([0, 0])] * 0.5)
+
+    values, places = grad(lambda v, p: f((v, p)), (0, 1))(X, onp.array([0, 2, 2], "i4"))
+    onp.testing.assert_array_equal(values, [1.0, 8.0, 8.0])
+    onp.testing.assert_array_equal(places, [1.0, 0.0, 0.0])
+    bad = ruled(lambda g, x: onp.zeros(2, int))
+    with pytest.raises(ValueError, match=r"of shape \(3,\), not of shape \(2,\)"):
+        grad(lambda x: np.sum(bad(x * 1)))(onp.array([1, 2, 3]))
 
 
 def test_complex_cotangents_and_tangents():

@@ -165,8 +165,9 @@ cdef class VJPNode(Node):
     cdef object parent0
     cdef object parent1
     # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already. Of staged
-    # forms, to check what the user's rule gives: an int whose bit n says that the n-th traced argument is complex, None
-    # for 0. In arg1 are then the arguments' shapes, None for what has none, and in ans their positions.
+    # forms, to check what the user's rule gives: an int with two bits for each traced argument that is not of floats
+    # (see ARGUMENT_COMPLEX), None for 0; in arg1 are then the arguments' shapes, None for what has none, in ans their
+    # places.
     cdef object targets
     # The vspace of the value, noted when it is first indexed, or an item taken, for all that do.
     cdef object space

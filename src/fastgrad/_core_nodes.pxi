@@ -464,12 +464,13 @@ cdef class VJPNode(Node):
     cdef object fit_wrong(self, Py_ssize_t i, object g, Kind *kind):
         # What is no array of floats of the argument's shape; it may be right all the same.
         cdef tuple shape = self.arg1[i]
-        cdef bint real = self.targets is None or not self.targets >> i & 1
-        if not real and cnp.PyTypeNum_ISCOMPLEX(kind.typenum):
-            if has_shape(kind, <PyObject *>shape):
-                return g
+        cdef int is_other = 0 if self.targets is None else self.targets >> 2 * i & 3
+        if is_other and has_shape(kind, <PyObject *>shape) and (
+                cnp.PyTypeNum_ISCOMPLEX(kind.typenum) if is_other == ARGUMENT_COMPLEX else kind.typenum >= 0
+                and not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
+            return g
         from fastgrad._mistakes import cotangent_of_rule
-        return cotangent_of_rule(g, shape, real, self.rules.fun, self.ans[i])
+        return cotangent_of_rule(g, shape, is_other != ARGUMENT_COMPLEX, self.rules.fun, self.ans[i])
 
     def _pull_back(self, g):
         cdef Py_ssize_t n = self.n_parents(), i
@@ -690,6 +691,15 @@ cdef object targets_of(object ans, tuple args, tuple argnums):
 
 cdef tuple scalar_shape = ((),)
 
+cdef enum:
+    # What an argument is that is none of floats.
+    ARGUMENT_COMPLEX = 1
+    ARGUMENT_OTHER = 2  # integers, which may have integers for a cotangent: indices
+
+
+cdef inline int what_argument(int typenum):
+    return ARGUMENT_COMPLEX if cnp.PyTypeNum_ISCOMPLEX(typenum) else ARGUMENT_OTHER
+
 
 cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
     # What cotangents that a user's rule gives are checked by.
@@ -698,15 +708,15 @@ cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
     if n == 1:
         kind = kind_of(args[<Py_ssize_t>argnums[0]])
         node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (shape_of(&kind),)
-        if cnp.PyTypeNum_ISCOMPLEX(kind.typenum):
-            node.targets = 1
+        if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
+            node.targets = what_argument(kind.typenum)
     else:
         shapes = []
         for i in range(n):
             kind = kind_of(args[<Py_ssize_t>argnums[i]])
             shapes.append(shape_of(&kind))
-            if cnp.PyTypeNum_ISCOMPLEX(kind.typenum):
-                node.targets = (node.targets or 0) | <object>1 << i
+            if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
+                node.targets = (node.targets or 0) | <object>what_argument(kind.typenum) << 2 * i
         node.arg1 = tuple(shapes)
     node.ans = argnums
     return 0

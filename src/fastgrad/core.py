@@ -283,7 +283,8 @@ def _as_primitive(name, raw):
 
 
 def _mut_add(space, x_prev, x_new):
-    return space._mut_add(space.zeros() if x_prev is None else x_prev, x_new)
+    # Of integers, that have float cotangents, zeros are integers too: nothing is added to those in place.
+    return space._add(space.zeros(), x_new) if x_prev is None else space._mut_add(x_prev, x_new)
 
 
 # Arguments of all of these: the space, then the vectors.
