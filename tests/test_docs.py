@@ -261,7 +261,7 @@ def errors():
         for kind, message in RAISED.findall(text):
             left_out = file in LEFT_OUT and f"{kind}: {message}".startswith(LEFT_OUT[file])
             if kind not in INTERNAL and not left_out:
-                yield file, kind, [part.strip() for part in re.split(r"\{[^}]*\}", message)]
+                yield file, kind, [part.strip() for part in re.split(r"\{[^}]*\}|\\n", message)]
 
 
 def test_faq_has_every_error():
