@@ -38,7 +38,7 @@ import fastgrad.tracer
 import fastgrad.util
 from fastgrad import make_jvp, make_vjp
 
-BATCH = 5000
+BATCH = 50_000
 SECONDS = 60
 # No wrong call, of whatever kind, is answered with one of these.
 NEVER = (SystemError, NameError, AssertionError, RecursionError, ReferenceError)
@@ -83,7 +83,8 @@ FUNCTIONS = [
     *functions_of(fastgrad.scipy.special, scipy.special, ruled=True),
     *functions_of(fastgrad.scipy.linalg, scipy.linalg, ruled=True),
 ]
-KEYWORDS = ("axis", "keepdims", "dtype", "where", "out", "initial", "ddof", "n", "k", "axes", "order", "mode", "shape")
+# Not `where`: NumPy 2.4 itself writes where it should not if that is wider than the other arguments.
+KEYWORDS = ("axis", "keepdims", "dtype", "out", "initial", "ddof", "n", "k", "axes", "order", "mode", "shape")
 OPERATORS = [
     getattr(operator, name)
     for name in (
@@ -263,10 +264,7 @@ def anything(pick, depth=0):
 
 def keywords(pick):
     names = [pick(KEYWORDS) for _ in range(pick((0, 0, 0, 1, 1, 2)))]
-    given = {name: small(pick) if pick(range(4)) else anything(pick) for name in names}
-    if "where" in given:  # NumPy itself crashes on less(uint8 array, -1, where=-1)
-        given["where"] = pick((True, False, onp.array([True, False, True]), onp.array([[True], [False]])))
-    return given
+    return {name: small(pick) if pick(range(4)) else anything(pick) for name in names}
 
 
 # ------------------------------------------------------------------------------------------------------------ the calls
@@ -352,8 +350,9 @@ def call_case(pick):
     place = pick(range(len(args)))
     if pick((True, False)) or not kwargs:
         args[place] = anything(pick) if pick(range(4)) else relaid(pick, args[place])
-    if kwargs and pick((True, False)):
-        kwargs[pick(sorted(kwargs))] = small(pick)
+    others = sorted(set(kwargs) - {"where"})
+    if others and pick((True, False)):
+        kwargs[pick(others)] = small(pick)
     elif pick(range(3)) == 0:
         kwargs.update(keywords(pick))
     yield lambda: f"{case} with {describe(args)} {describe(kwargs)}"
