@@ -172,6 +172,9 @@ POWERS = [
     sample(val((0.0, 1.5)), val((2.0, 3.0))).but(
         kink=True, pullback=lambda g, x, y: [g * y * x ** (y - 1), g * onp.array([0.0, onp.log(1.5) * 1.5**3])]
     ),
+    # Each has a form of its own, as have their neighbours' general ones.
+    *[sample(arr(3, **POSITIVE), const(y)) for y in (-2.0, -1.5, -0.5, 0.5, 1.5, 2.5, 4.0, 5, 6.0)],
+    *[sample(1.3, const(y)) for y in (-2, -0.5, 0.5, 1.5, 3, 4)],
     sample(2, arr(3)),
     sample(onp.array([1, 2, 3]), arr(3)),
     sample(arr(3, kind="D"), const(2)),
