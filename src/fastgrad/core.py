@@ -3,6 +3,8 @@
 
 from itertools import count
 
+import numpy as onp
+
 from fastgrad import _backward, _registries
 from fastgrad._backward import (
     add_outgrads,
@@ -283,8 +285,12 @@ def _as_primitive(name, raw):
 
 
 def _mut_add(space, x_prev, x_new):
-    # Of integers, that have float cotangents, zeros are integers too: nothing is added to those in place.
-    return space._add(space.zeros(), x_new) if x_prev is None else space._mut_add(x_prev, x_new)
+    if x_prev is None:
+        x_prev = space.zeros()
+        if isinstance(x_prev, onp.ndarray) and x_prev.dtype.kind in "biu":
+            # Of integers, whose cotangents are floats: to zeros of integers none could be added in place.
+            x_prev = x_prev.astype(onp.result_type(x_prev, x_new))
+    return space._mut_add(x_prev, x_new)
 
 
 # Arguments of all of these: the space, then the vectors.
