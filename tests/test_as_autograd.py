@@ -151,6 +151,88 @@ def test_installing_twice_and_taking_it_back():
     assert FOLDER not in run_code(code)
 
 
+def test_what_autograd_alone_brings_along():
+    names = ("extend", "misc", "numpy", "scipy", "tracer")
+    code = f"import autograd; print(*(hasattr(autograd, name) for name in {names}))"
+    brought = run_code(code)
+    assert "True" in brought.split()[0]
+    ours = run_code(INSTALL + code).split()
+    assert all(mine == "True" for mine, theirs in zip(ours, brought.split(), strict=True) if theirs == "True")
+
+
+def test_taking_back_reaches_what_waits_and_what_starts_later():
+    code = """
+    import subprocess, sys
+    {first}
+    import fastgrad
+    fastgrad.uninstall_as_autograd()
+    import autograd
+    show = "import autograd; print(autograd.__name__)"
+    print(autograd.__name__, subprocess.check_output([sys.executable, "-c", show], text=True).strip())
+    """
+    for first in ("", "import autograd"):
+        assert run_code(textwrap.dedent(code).format(first=first), "-m", "fastgrad") == "autograd autograd\n"
+
+
+def test_taking_back_keeps_what_the_program_put_on_the_path():
+    code = """
+    import os
+    os.environ["PYTHONPATH"] += os.pathsep + "mine"
+    fastgrad.uninstall_as_autograd()
+    print(os.environ["PYTHONPATH"])
+    """
+    assert run_code(INSTALL + textwrap.dedent(code)) == "mine\n"
+
+
+def test_threads_that_install_at_once():
+    code = """
+    import sys, threading
+    import fastgrad
+    sys.setswitchinterval(1e-6)
+    before, barrier, errors = list(sys.meta_path), threading.Barrier(8), []
+    def install():
+        barrier.wait()
+        try:
+            fastgrad.install_as_autograd()
+        except Exception as error:
+            errors.append(error)
+    threads = [threading.Thread(target=install) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(errors, len(sys.meta_path) - len(before))
+    fastgrad.uninstall_as_autograd()
+    print(sys.meta_path == before)
+    """
+    assert run_code(code) == "[] 1\nTrue\n"
+
+
+def test_threads_that_ask_for_autograd_at_once_in_a_child():
+    code = """
+    import importlib.metadata, importlib.util, sys, threading
+    sys.setswitchinterval(1e-6)
+    barrier, answers = threading.Barrier(6), []
+    def version():
+        return importlib.metadata.version("autograd")
+    def imported():
+        import autograd.numpy
+        return autograd.__name__
+    def found():
+        return "fastgrad" in importlib.util.find_spec("autograd").origin
+    def ask(question):
+        barrier.wait()
+        answers.append(question())
+    threads = [threading.Thread(target=ask, args=(question,)) for question in 2 * [version, imported, found]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(*sorted(map(str, answers)))
+    """
+    assert run_code(code, "-m", "fastgrad", "--mirror", "1.8") == "1.8.0 1.8.0 True True fastgrad fastgrad\n"
+
+
 def test_the_classes_say_that_they_are_autograds():
     code = """
     from autograd.builtins import DictBox, SequenceBox
@@ -201,19 +283,25 @@ def test_the_version_is_that_of_the_mirrored_autograd(options, environment, expe
     assert run_code(ask_first, "-m", "fastgrad", *options, **environment) == f"{expected}\n"
 
 
+@pytest.mark.parametrize("name", ["Autograd", "AUTOGRAD", "autograd"])
+def test_the_names_of_distributions_have_no_case(name):
+    code = f"from importlib.metadata import version; print(version({name!r}))"
+    assert run_code(code, "-m", "fastgrad", "--mirror", "1.8") == "1.8.0\n"
+    code = f"""
+    from importlib.metadata import distributions, packages_distributions, version
+    fastgrad.install_as_autograd("1.8")
+    versions = [found.version for found in distributions() if found.name == "autograd"]
+    print(version({name!r}), versions[0], set(packages_distributions()["autograd"]))
+    """
+    assert run_code(INSTALL + textwrap.dedent(code)) == "1.8.0 1.8.0 {'autograd'}\n"
+
+
 @pytest.mark.parametrize(
     ("installed", "expected"), [(None, "1.9.1"), ("1.7.0", "1.7.0"), ("1.8.0", "1.8.0"), ("1.10rc1", "1.10rc1")]
 )
 def test_the_installed_autograd_is_mirrored_if_nothing_else_is_asked(monkeypatch, installed, expected):
-    import importlib.metadata
-
-    def give(name):
-        if installed is None:
-            raise importlib.metadata.PackageNotFoundError(name)
-        return installed
-
     monkeypatch.delenv("FASTGRAD_MIRROR", raising=False)
-    monkeypatch.setattr(importlib.metadata, "version", give)
+    monkeypatch.setattr(_substitute, "_installed_version", lambda: installed)
     mirror, mirrored, answers = _substitute._choose(None)
     assert (mirrored, answers) == (expected, installed is not None)
     assert mirror == ("1.8" if installed in ("1.7.0", "1.8.0") else "1.9")
@@ -233,6 +321,33 @@ def test_the_distribution_of_the_mirrored_version():
 def test_a_mirror_that_there_is_not():
     with pytest.raises(ValueError, match="no mirror '1.4' of autograd, only 1.8 and 1.9"):
         _substitute._choose("1.4")
+
+
+def test_a_wrong_mirror_leaves_what_is_installed():
+    code = """
+    try:
+        fastgrad.install_as_autograd("1.4")
+    except ValueError:
+        import autograd
+        print(autograd is fastgrad)
+    """
+    assert run_code(INSTALL + textwrap.dedent(code)) == "True\n"
+
+
+def test_a_wrong_mirror_of_the_environment():
+    result = run("-m", "fastgrad", "-c", "print('runs')", FASTGRAD_MIRROR="1.4")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("python -m fastgrad: there is no mirror '1.4'")
+    code = """
+    for _ in range(2):
+        try:
+            import autograd
+        except ValueError as error:
+            print(error)
+    """
+    children = os.path.join(FOLDER, "children")
+    shown = run_code(code, PYTHONPATH=children, FASTGRAD_MIRROR="1.4")
+    assert shown == 2 * "there is no mirror '1.4' of autograd, only 1.8 and 1.9\n"
 
 
 UFUNCS = """

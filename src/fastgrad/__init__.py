@@ -1,5 +1,6 @@
 """Automatic differentiation of NumPy code: autograd's programming model on a compiled engine."""
 
+from fastgrad import extend  # an attribute of the package, as autograd's is  # noqa: F401
 from fastgrad import numpy as _numpy  # registers the boxes of arrays and scalars  # noqa: F401
 from fastgrad._debug import debug
 from fastgrad._substitute import install_as_autograd, uninstall_as_autograd

@@ -33,10 +33,10 @@ def main(arguments):
     if arguments and arguments[0].partition("=")[0] == "--mirror":
         option, equals, mirror = arguments.pop(0).partition("=")
         mirror = mirror if equals else arguments.pop(0) if arguments else ""
-        try:
-            check_mirror(mirror)
-        except ValueError as error:
-            return f"python -m fastgrad: {error}"
+    try:
+        check_mirror(mirror if mirror is not None else os.environ.get("FASTGRAD_MIRROR") or "1.9")
+    except ValueError as error:
+        return f"python -m fastgrad: {error}"
     if sys.flags.ignore_environment or sys.flags.no_site:
         return "python -m fastgrad: Python's options -E, -I and -S keep fastgrad from serving as autograd"
     return run([sys.executable, *interpreter_options(), *arguments], {**os.environ, **environment_of_children(mirror)})

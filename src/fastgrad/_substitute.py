@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from importlib.machinery import ModuleSpec
+from threading import RLock
 
 from fastgrad import _core
 
@@ -45,36 +46,58 @@ def install_as_autograd(mirror=None):
         If there is no such mirror.
     """
     global _installed
-    if _installed is not None:
-        if mirror in (None, _installed.mirror):
-            return
-        uninstall_as_autograd()
-    _refuse_if_late()
-    _stop_waiting()
-    _installed = _Installation(mirror)
+    with _LOCK:
+        if mirror is not None:
+            check_mirror(mirror)
+        if _installed is not None:
+            if mirror in (None, _installed.mirror):
+                return
+            uninstall_as_autograd()
+        _refuse_if_late()
+        _installed = _Installation(mirror)
 
 
 def uninstall_as_autograd():
     """Take back what `install_as_autograd` did; modules that were imported meanwhile keep what they have."""
     global _installed
-    if _installed is not None:
-        _installed.undo()
-        _installed = None
+    with _LOCK:
+        _set_finder(None)
+        if _installed is not None:
+            _installed.undo()
+            _installed = None
+        os.environ.update(PYTHONPATH=_path_without_children())
+        if not os.environ["PYTHONPATH"]:
+            del os.environ["PYTHONPATH"]
+
+
+def installed_finder():
+    """Give the finder of autograd's modules, installing first if need be."""
+    with _LOCK:
+        install_as_autograd()
+        return _installed.finder
 
 
 _installed = None
+_LOCK = RLock()  # threads that import autograd at once
 
 
 def _refuse_if_late():
-    loaded = [name for name in sys.modules if _is_autograds(name)]
+    loaded = [name for name in list(sys.modules) if _is_autograds(name)]
     if loaded:
         path = getattr(sys.modules[min(loaded)], "__file__", None)
         raise RuntimeError(_TOO_LATE.format(path=path))
 
 
-def _stop_waiting():
-    """Remove the finder by which a child process waits for autograd to be imported (children/sitecustomize.py)."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "__name__", "") != "WaitingForAutograd"]
+def _set_finder(finder):
+    """Put the finder before all others, or take it out, and in the same step the one by which a child process waits.
+
+    That is the one of children/sitecustomize.py. Between two steps another thread could import autograd itself.
+    """
+    others = [each for each in sys.meta_path if getattr(each, "__name__", type(each).__name__) not in _FINDERS]
+    sys.meta_path[:] = [finder, *others] if finder else others
+
+
+_FINDERS = ("AutogradFinder", "WaitingForAutograd")
 
 
 def _is_autograds(name):
@@ -91,41 +114,42 @@ class _Installation:
     def __init__(self, mirror):
         self.mirror, self.version, answers = _choose(mirror)
         self.finder = AutogradFinder(None if answers else self.version)
-        self.environment = {name: os.environ.get(name) for name in ("PYTHONPATH", "FASTGRAD_MIRROR")}
-        sys.meta_path.insert(0, self.finder)
+        self.mirror_before = os.environ.get("FASTGRAD_MIRROR")
         sys.modules["fastgrad"].__version__ = self.version
         _rename_classes("fastgrad", "autograd")
         _core.allow_ufunc_dispatch(self.mirror != "1.8")
         importlib.import_module("fastgrad.numpy.dropped").offer(True)
         os.environ.update(environment_of_children(mirror))
+        _set_finder(self.finder)
 
     def undo(self):
-        sys.meta_path.remove(self.finder)
-        for name in [name for name in sys.modules if _is_autograds(name)]:
+        for name in [name for name in list(sys.modules) if _is_autograds(name)]:
             del sys.modules[name]
         del sys.modules["fastgrad"].__version__
         _rename_classes("autograd", "fastgrad")
         _core.allow_ufunc_dispatch(True)
         importlib.import_module("fastgrad.numpy.dropped").offer(False)
-        for name, value in self.environment.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
+        os.environ.pop("FASTGRAD_MIRROR", None)
+        if self.mirror_before is not None:
+            os.environ["FASTGRAD_MIRROR"] = self.mirror_before
 
 
 def _choose(mirror):
     """Choose what to mirror: the behaviour, its version, and whether the installed autograd has that version."""
-    from importlib import metadata  # which takes longer to import than all of this module
-
-    try:
-        installed = metadata.version("autograd")
-    except metadata.PackageNotFoundError:
-        installed = None
+    installed = _installed_version()
     series = installed and _series_of(installed)
     mirror = mirror or os.environ.get("FASTGRAD_MIRROR") or series or "1.9"
     check_mirror(mirror)
     answers = mirror == series
     return mirror, installed if answers else RELEASES[mirror], answers
+
+
+def _installed_version():
+    """Give the version of the autograd that is installed, if it is: past the finders that ask for this very answer."""
+    from importlib import metadata  # which takes longer to import than all of this module
+
+    context = metadata.DistributionFinder.Context(name="autograd")
+    return next((found.version for found in metadata.MetadataPathFinder().find_distributions(context)), None)
 
 
 def check_mirror(mirror):
@@ -141,9 +165,14 @@ def _series_of(version):
 
 def environment_of_children(mirror):
     """Give the environment variables by which a new Python process serves autograd from its start."""
-    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != _CHILDREN]
-    variables = {"PYTHONPATH": os.pathsep.join([_CHILDREN, *paths])}
+    paths = _path_without_children()
+    variables = {"PYTHONPATH": os.pathsep.join([_CHILDREN, paths] if paths else [_CHILDREN])}
     return variables if mirror is None else {**variables, "FASTGRAD_MIRROR": mirror}
+
+
+def _path_without_children():
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join(path for path in paths if path and path != _CHILDREN)
 
 
 def _rename_classes(old, new):
@@ -184,7 +213,8 @@ class AutogradFinder:
 
     def find_distributions(self, context):
         """Find the distribution that says which autograd is mirrored."""
-        if self.version is None or context.name != "autograd":
+        asked = context.name is None or context.name.lower() == "autograd"
+        if self.version is None or not asked:
             return []
         from fastgrad._distribution import MirroredDistribution
 
@@ -203,5 +233,5 @@ class _Loader:
         # Python has just set the spec, and only that, to the one it loads.
         module.__spec__ = self.spec
         if module.__name__ == "fastgrad":
-            for name in [name for name in sys.modules if name.startswith("fastgrad.")]:
+            for name in [name for name in list(sys.modules) if name.startswith("fastgrad.")]:
                 sys.modules.setdefault(name.replace("fastgrad", "autograd", 1), sys.modules[name])

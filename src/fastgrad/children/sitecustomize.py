@@ -9,32 +9,55 @@ import sys
 
 
 class WaitingForAutograd:
-    """Installs fastgrad in autograd's place when the process first asks for autograd or its version."""
-
-    @classmethod
-    def install(cls):
-        """Install, and give the finder that serves from now on; None where this Python has no fastgrad."""
-        sys.meta_path.remove(cls)
-        try:
-            from fastgrad import install_as_autograd
-        except ModuleNotFoundError as error:
-            if error.name != "fastgrad":
-                raise
-            return None
-        install_as_autograd()
-        return sys.meta_path[0]
+    """Has fastgrad installed in autograd's place, and itself replaced, when the process first asks for autograd."""
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        """Find autograd itself; nothing of it is asked for before that."""
-        finder = cls.install() if name == "autograd" else None
-        return finder and finder.find_spec(name)
+        """Find autograd itself, if this Python has fastgrad; nothing of it is asked for before that.
+
+        Python holds its import lock meanwhile, so nothing may be imported here that another thread could be importing.
+        """
+        if name != "autograd":
+            return None
+        from importlib.util import find_spec, spec_from_loader
+
+        try:
+            found = find_spec("fastgrad")
+        except ValueError:  # sys.modules has something else there
+            return None
+        if found is None:
+            return None
+        spec = spec_from_loader(name, InstallingLoader(), origin=found.origin)
+        spec.submodule_search_locations = found.submodule_search_locations
+        return spec
 
     @classmethod
     def find_distributions(cls, context):
         """Find what says which autograd is mirrored."""
-        finder = cls.install() if context.name == "autograd" else None
-        return finder.find_distributions(context) if finder else []
+        if not context.name or context.name.lower() != "autograd":
+            return []
+        try:
+            import fastgrad
+        except ModuleNotFoundError as error:
+            if error.name != "fastgrad":
+                raise
+            return []
+        return fastgrad._substitute.installed_finder().find_distributions(context)
+
+
+class InstallingLoader:
+    """Loads autograd by installing fastgrad in its place."""
+
+    def create_module(self, spec):
+        """Install, and give fastgrad."""
+        import fastgrad  # not a module of it, which could meet another thread's import of fastgrad half-way
+
+        self.loader = fastgrad._substitute.installed_finder().find_spec(spec.name).loader
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        """Finish what the loader that serves from now on has begun."""
+        self.loader.exec_module(module)
 
 
 def run_other_sitecustomize():
