@@ -19,7 +19,7 @@ import fastgrad
 import fastgrad.numpy as np
 from fastgrad import core, differential_operators, grad, make_jvp, make_vjp
 from fastgrad._core import DerivedFunction, Primitive
-from fastgrad.extend import defvjp, primitive
+from fastgrad.extend import defvjp, primitive, vspace
 from fastgrad.misc.flatten import flatten, flatten_func
 from fastgrad.misc.optimizers import adam, rmsprop, sgd
 from fastgrad.misc.tracers import const_graph, const_graph_unary
@@ -411,3 +411,15 @@ def test_a_copy_of_a_traced_container_keeps_the_trace(container, copied):
     # One that is put together while traced.
     found = grad(lambda x: np.sum(copied(container(x * x))[key] * x))(X)
     onp.testing.assert_allclose(found, 3 * X**2, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1.0, 2j, onp.ones((2, 3), order="F"), onp.ones(3, onp.float32), [1.0, (onp.ones(2), {"a": 1j})]],
+    ids=["float", "complex", "matrix", "single", "nested"],
+)
+def test_vector_spaces(value):
+    space = vspace(value)
+    for again in (pickle.loads(pickle.dumps(space)), copy.deepcopy(space)):
+        assert again == space and type(again) is type(space)
+        assert getattr(again, "layout", None) == getattr(space, "layout", None)

@@ -130,8 +130,16 @@ cdef class ArrayVSpace(VSpace):
 
     __hash__ = None
 
+    def __reduce__(self):
+        return space_of, (type(self), self.shape, self.dtype, "F" if self.layout == "F" else "C")
+
     def __repr__(self):
         return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"
+
+
+def space_of(kind, shape, dtype, order):
+    """Give the space of arrays of a shape and dtype, as it was before it was pickled."""
+    return kind(np.empty(shape, dtype, order))
 
 
 cdef class ComplexArrayVSpace(ArrayVSpace):
