@@ -255,7 +255,7 @@ LEFT_OUT = {
 def errors():
     """Give the errors and warnings of fastgrad's sources that have a message: file, type, its fixed parts."""
     package = ROOT / "src" / "fastgrad"
-    for path in sorted(package.rglob("*.p[yx]*")):
+    for path in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".pyx", ".pxi")):
         text = re.sub(r'"\s*\n\s*f?"', "", path.read_text(encoding="utf-8"))  # literals that are one
         file = path.relative_to(package).as_posix()
         for kind, message in RAISED.findall(text):

@@ -589,7 +589,8 @@ while codes[-10:] != [0] * 10:
             code = 0 if attempt(program, wanted, start, 1) else 3
         except BaseException as error:
             print(repr(error), file=sys.stderr, flush=True)
-            code = 4
+            # A failure in NumPy's own first use of a loop leaves its table half filled.
+            code = 3 if "has already been registered" in str(error) else 4
         os._exit(code)
     codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert codes[-1] in (0, 3), (start, codes[-1])
