@@ -4,8 +4,11 @@ import numpy as onp
 import pytest
 
 import fastgrad.numpy as np
-from fastgrad import checkpoint, grad, hessian, jacobian, make_jvp
+from fastgrad import checkpoint, grad, hessian, jacobian, make_jvp, make_vjp
+from fastgrad.builtins import container_untake
+from fastgrad.builtins import dict as traced_dict
 from fastgrad.builtins import list as traced_list
+from fastgrad.core import vspace
 from fastgrad.extend import defjvp, defjvp_argnum, defvjp, defvjp_argnums, primitive
 
 
@@ -90,3 +93,172 @@ def test_a_checkpoint_that_gives_a_container_of_what_it_closes_over_is_traced():
         return result[0] * result[1][0]
 
     assert grad(f)(1.5) == 6 * 1.5**2
+
+
+def first_of_rule(rule):
+    """Make a primitive of a container that has its first item twice, with a rule."""
+
+    @primitive
+    def twice_first(p):
+        return 2.0 * (p["a"] if isinstance(p, dict) else p[0])
+
+    defvjp(twice_first, lambda ans, p: lambda g: rule(g))
+    return twice_first
+
+
+NESTED = {"a": 1.0, "rest": [2.0, (3.0, onp.ones(2))]}
+OUGHT = r"the VJP of twice_first should give for argument 0 \(p\) a cotangent"
+
+
+@pytest.mark.parametrize(
+    ("p", "rule", "error", "message"),
+    [
+        (
+            {"a": 1.0, "b": 2.0},
+            lambda g: {"a": g * onp.ones(2), "b": 0.0},
+            ValueError,
+            r" with, at \['a'\], one of shape \(\)",
+        ),
+        ({"a": 1.0, "b": 2.0}, lambda g: {"a": 2 * g}, ValueError, " with the key 'b' too; zeros where"),
+        ({"a": 1.0}, lambda g: {"a": 2 * g, "c": g}, ValueError, r" without the key 'c'; its keys are \['a'\]"),
+        ({"a": 1.0}, lambda g: None, TypeError, r", a dict with the keys \['a'\], not None"),
+        ({"a": 1.0}, lambda g: g, TypeError, r", a dict with the keys \['a'\], not a float"),
+        ({"a": 1.0}, lambda g: {"a": None}, TypeError, r" with, at \['a'\], one, not None; it is an array or a number"),
+        ([1.0, 2.0], lambda g: [2 * g], ValueError, " of length 2, not of length 1"),
+        ((1.0, 2.0), lambda g: (g, g, g), ValueError, " of length 2, not of length 3"),
+        ((1.0, 2.0), lambda g: 2 * g, TypeError, ", a tuple of length 2, not a float"),
+        (
+            NESTED,
+            lambda g: {"a": 2 * g, "rest": [0.0, (0.0, onp.zeros(3) + g)]},
+            ValueError,
+            r" with, at \['rest'\]\[1\]\[1\], one",
+        ),
+        (
+            NESTED,
+            lambda g: {"a": 2 * g, "rest": [0.0, (0.0,)]},
+            ValueError,
+            r" with, at \['rest'\]\[1\], one of length 2",
+        ),
+    ],
+)
+@pytest.mark.parametrize("also_used", [False, True])
+def test_a_cotangent_of_a_container_that_is_not_like_it_is_refused(p, rule, error, message, also_used):
+    f = first_of_rule(rule)
+    with pytest.raises(error, match=OUGHT + message):
+        grad(lambda p: f(p) + (p["a" if "a" in p else 0] if also_used else 0.0))(p)
+
+
+@pytest.mark.parametrize(
+    ("p", "rule", "expected"),
+    [
+        ({"a": 1.0, "b": onp.ones(2)}, lambda g: {"b": 0.0, "a": 2}, {"a": 2.0, "b": onp.zeros(2)}),
+        ({"a": 1.0, "b": onp.ones(2)}, lambda g: 0.0, {"a": 0.0, "b": onp.zeros(2)}),
+        ({"a": onp.ones(2)}, lambda g: {"a": [2 * g[0], g[1]]}, {"a": onp.array([2.0, 1.0])}),
+        ({"a": 1.0}, lambda g: {"a": g * (2.0 + 1.0j)}, {"a": 2.0}),
+        ({"a": 1.0 + 1.0j}, lambda g: {"a": g * (2.0 + 1.0j)}, {"a": 2.0 + 1.0j}),
+        ([1.0, 2.0], lambda g: (2 * g, 0), [2.0, 0.0]),
+        ((1.0, 2.0), lambda g: onp.array([2.0, 0.0]) * g, (2.0, 0.0)),
+        ({"a": 1.0, "name": "relu"}, lambda g: {"a": 2 * g}, {"a": 2.0}),
+        ({"a": 1.0, "name": "relu"}, lambda g: {"a": 2 * g, "name": None}, {"a": 2.0, "name": None}),
+        (NESTED, lambda g: {"a": 2 * g, "rest": [0, 0]}, {"a": 2.0, "rest": [0.0, (0.0, onp.zeros(2))]}),
+    ],
+)
+def test_a_cotangent_of_a_container_in_another_form_is_fitted(p, rule, expected):
+    f = first_of_rule(rule)
+    assert_same(grad(lambda p: np.real(np.sum(f(p))))(p), expected)
+
+
+def assert_same(got, expected):
+    assert type(got) is type(expected) or not isinstance(expected, (dict, list, tuple))
+    if isinstance(expected, dict | list | tuple):
+        assert len(got) == len(expected)
+        for key in expected if isinstance(expected, dict) else range(len(expected)):
+            assert_same(got[key], expected[key])
+    elif expected is None:
+        assert got is None
+    else:
+        assert onp.shape(got) == onp.shape(expected) and onp.result_type(got) == onp.result_type(expected)
+        onp.testing.assert_array_equal(got, expected)
+
+
+def test_sparse_cotangents_of_containers_are_taken():
+    f = first_of_rule(lambda g: container_untake(2 * g, "a", vspace({"a": 1.0, "b": 2.0})))
+    assert_same(grad(lambda p: f(p) + p["b"])({"a": 1.0, "b": 2.0}), {"a": onp.float64(2.0), "b": onp.float64(1.0)})
+
+
+def test_fitted_cotangents_of_containers_are_differentiated():
+    f = first_of_rule(lambda g: traced_list([2 * g, 0.0]))
+    second = grad(lambda x: grad(lambda p: f(p) ** 3 * p[1])((x, x))[0])
+    assert second(1.5) == 72 * 1.5**2  # of 24 x**3
+
+
+def test_jacobians_of_functions_of_containers_go_by_users_rules():
+    f = first_of_rule(lambda g: {"a": 2 * g, "b": 0})
+    got = jacobian(lambda x: f(traced_dict(a=x, b=onp.ones(2))))(onp.ones(3))
+    onp.testing.assert_array_equal(got, 2 * onp.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("tangent", "error", "message"),
+    [
+        (lambda g: {"a": g}, ValueError, "with the key 'b' too"),
+        (lambda g: {"a": g, "b": [g]}, ValueError, r"with, at \['b'\], one of length 2, not of length 1"),
+        (lambda g: {"a": onp.ones(2), "b": [g, g]}, ValueError, r"with, at \['a'\], one of shape \(\)"),
+        (lambda g: 1.0, TypeError, r"a tangent, a dict with the keys \['a', 'b'\], not a float"),
+        (lambda g: {"a": 1j, "b": [g, g]}, TypeError, "gave a complex tangent of a real value"),
+    ],
+)
+def test_a_tangent_of_a_container_that_is_not_like_it_is_refused(tangent, error, message):
+    @primitive
+    def apart(x):
+        return {"a": x, "b": [x, x]}
+
+    defjvp(apart, lambda g, ans, x: tangent(g))
+    with pytest.raises(error, match=f"the JVP of apart .*{message}"):
+        make_jvp(lambda x: apart(x)["a"])(1.0)(1.0)
+
+
+def test_a_tangent_of_a_container_in_another_form_is_fitted():
+    @primitive
+    def apart(x):
+        return {"a": x, "b": [x, x]}
+
+    defjvp(apart, lambda g, ans, x: {"a": g, "b": (0, 1)})
+    _, tangent = make_jvp(apart)(1.0)(1.0)
+    assert_same(tangent, {"a": 1.0, "b": [0.0, 1.0]})
+
+
+@pytest.mark.parametrize(
+    ("seed", "error", "message"),
+    [
+        (
+            {"a": onp.ones((3, 3)), "b": 1.0},
+            ValueError,
+            r"with, at \['a'\], one of shape \(3,\), not of shape \(3, 3\)",
+        ),
+        ({"a": onp.ones(3)}, ValueError, "with the key 'b' too"),
+        ({"a": onp.ones(3), "b": 1.0, "c": 1.0}, ValueError, "without the key 'c'"),
+        ([onp.ones(3), 1.0], TypeError, r"a dict with the keys \['a', 'b'\], not a list"),
+        (1.0, TypeError, r"a dict with the keys \['a', 'b'\], not a float"),
+    ],
+)
+def test_what_a_pullback_or_pushforward_of_a_container_is_called_with_is_checked(seed, error, message):
+    vjp, _ = make_vjp(lambda x: {"a": 2 * x, "b": np.sum(x)})(onp.ones(3))
+    with pytest.raises(error, match=f"vjp takes a cotangent of the value.*{message}"):
+        vjp(seed)
+    jvp = make_jvp(lambda p: p["a"] * p["b"])({"a": onp.ones(3), "b": 2.0})
+    with pytest.raises(error, match=f"jvp takes a tangent of the argument.*{message}"):
+        jvp(seed)
+
+
+def test_a_seed_of_a_container_in_another_form_is_fitted():
+    vjp, _ = make_vjp(lambda x: {"a": 2 * x, "b": np.sum(x)})(onp.ones(3))
+    onp.testing.assert_array_equal(vjp({"a": [1, 2, 3], "b": onp.ones((1, 1))}), [3.0, 5.0, 7.0])
+    onp.testing.assert_array_equal(vjp({"a": 0, "b": 1}), onp.ones(3))
+
+
+def test_a_list_that_holds_itself_is_an_error_not_a_crash():
+    endless = [1.0]
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        grad(first_of_rule(lambda g: [2 * g, 0]))(endless)

@@ -166,8 +166,8 @@ cdef class VJPNode(Node):
     cdef object parent1
     # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already. Of staged
     # forms, to check what the user's rule gives: an int with two bits for each traced argument that is not of floats
-    # (see ARGUMENT_COMPLEX), None for 0; in arg1 are then the arguments' shapes, None for what has none, in ans their
-    # places.
+    # (see ARGUMENT_COMPLEX), None for 0; in arg1 are then the arguments' shapes, a Structure for containers, None for
+    # what has neither, in ans their places.
     cdef object targets
     # The vspace of the value, noted when it is first indexed, or an item taken, for all that do.
     cdef object space

@@ -259,6 +259,12 @@ class ArrayVSpace(VSpace):
 
 class ComplexArrayVSpace(ArrayVSpace): ...
 
+class Structure:
+    @property
+    def kind(self) -> type: ...
+    @property
+    def items(self) -> dict[Any, Any]: ...
+
 class SparseObject:
     vs: VSpace
     mut_add: Callable[[Any], Any]

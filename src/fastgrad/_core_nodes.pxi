@@ -457,15 +457,16 @@ cdef class VJPNode(Node):
             kind = kind_of(cotangents[i])
             if is_box(cotangents[i]) and not is_box(g) and is_over((<Box>cotangents[i])._trace):
                 raise of_another_trace(f"the VJP of {self.rules.fun.__name__}")
-            if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and has_shape(&kind, shape)):
+            if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and no_structure(shape)
+                                                  and has_shape(&kind, shape)):
                 cotangents[i] = self.fit_wrong(i, cotangents[i], &kind)
         return tuple(cotangents)
 
     cdef object fit_wrong(self, Py_ssize_t i, object g, Kind *kind):
         # What is no array of floats of the argument's shape; it may be right all the same.
-        cdef tuple shape = self.arg1[i]
+        cdef object shape = self.arg1[i]
         cdef int is_other = 0 if self.targets is None else self.targets >> 2 * i & 3
-        if is_other and has_shape(kind, <PyObject *>shape) and (
+        if is_other and no_structure(<PyObject *>shape) and has_shape(kind, <PyObject *>shape) and (
                 cnp.PyTypeNum_ISCOMPLEX(kind.typenum) if is_other == ARGUMENT_COMPLEX else kind.typenum >= 0
                 and not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
             return g
@@ -707,14 +708,15 @@ cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
     cdef Kind kind
     if n == 1:
         kind = kind_of(args[<Py_ssize_t>argnums[0]])
-        node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (shape_of(&kind),)
+        node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (
+            form_of(args[<Py_ssize_t>argnums[0]], &kind),)
         if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
             node.targets = what_argument(kind.typenum)
     else:
         shapes = []
         for i in range(n):
             kind = kind_of(args[<Py_ssize_t>argnums[i]])
-            shapes.append(shape_of(&kind))
+            shapes.append(form_of(args[<Py_ssize_t>argnums[i]], &kind))
             if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
                 node.targets = (node.targets or 0) | <object>what_argument(kind.typenum) << 2 * i
         node.arg1 = tuple(shapes)
@@ -729,6 +731,43 @@ cdef inline object shape_of(Kind *kind):
     return cnp.PyArray_IntTupleFromIntp(kind.ndim, kind.dims) if kind.ndim else ()
 
 
+cdef class Structure:
+    """What is in a list, tuple or dict, as cotangents and tangents must have it too."""
+
+    cdef readonly object kind
+    # Key or place -> shape and whether it is real, of what is numeric; a Structure; None for all else.
+    cdef readonly dict items
+
+
+cdef object form_of(object value, Kind *kind):
+    # The shape of what is numeric, the Structure of a container; None for all else.
+    cdef object plain
+    if kind.typenum >= 0:
+        return shape_of(kind)
+    plain = peel(value)
+    return structure_of(plain) if type(plain) in (list, tuple, dict) else None
+
+
+cdef Structure structure_of(object container):
+    cdef Structure found = Structure.__new__(Structure)
+    cdef Kind kind
+    found.kind = type(container)
+    found.items = {}
+    Py_EnterRecursiveCall(" while looking at what is in nested containers")
+    try:
+        for key, value in container.items() if found.kind is dict else enumerate(container):
+            kind = kind_of(value)
+            form = form_of(value, &kind)
+            found.items[key] = (form, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)) if type(form) is tuple else form
+    finally:
+        Py_LeaveRecursiveCall()
+    return found
+
+
+cdef inline bint no_structure(PyObject *form):
+    return type_of(form) is <PyTypeObject *>tuple
+
+
 cdef inline bint has_shape(Kind *kind, PyObject *shape):
     cdef int i
     if kind.ndim != PyTuple_GET_SIZE_(shape):
@@ -740,9 +779,9 @@ cdef inline bint has_shape(Kind *kind, PyObject *shape):
 
 
 cdef object shape_for_seeds(object value):
-    """The shape that a cotangent or tangent of a value has; None where that is not an array or a number."""
+    """The shape or Structure that a cotangent or tangent of a value has; None where there is no telling."""
     cdef Kind kind = kind_of(value)
-    return shape_of(&kind)
+    return form_of(value, &kind)
 
 
 cdef object fit_seed(object g, object shape, bint backward):
@@ -751,7 +790,7 @@ cdef object fit_seed(object g, object shape, bint backward):
     if shape is None:
         return g
     kind = kind_of(g)
-    if has_shape(&kind, <PyObject *>shape) and (
+    if no_structure(<PyObject *>shape) and has_shape(&kind, <PyObject *>shape) and (
             cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
         return g
     from fastgrad._mistakes import seed
@@ -820,10 +859,10 @@ cdef object push_by_user(Rules rules, tuple argnums, tangents, object ans, tuple
     cdef Kind kind, wanted = kind_of(ans)
     tangent = rules.whole(argnums, tangents, ans, args, kwargs)
     kind = kind_of(tangent)
-    if same_shape(&kind, &wanted) and (cnp.PyTypeNum_ISFLOAT(kind.typenum) or (
+    if wanted.typenum >= 0 and same_shape(&kind, &wanted) and (cnp.PyTypeNum_ISFLOAT(kind.typenum) or (
             cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and cnp.PyTypeNum_ISCOMPLEX(wanted.typenum))):
         return tangent
-    shape = shape_of(&wanted)
+    shape = form_of(ans, &wanted)
     if shape is None:
         return tangent
     from fastgrad._mistakes import tangent_of_rule

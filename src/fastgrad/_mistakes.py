@@ -10,7 +10,7 @@ import operator
 
 import numpy as onp
 
-from fastgrad._core import SparseObject, VSpace, is_over, isbox, parameter_name, peel
+from fastgrad._core import SparseObject, Structure, VSpace, is_over, isbox, parameter_name, peel
 
 # ---------------------------------------------------------------------------------- arguments and values of functions
 
@@ -131,7 +131,7 @@ def fitted(g, shape, real, subject):
             f"{subject}, not {_described(plain)}; it is an array or a number, zeros where there is no derivative"
         )
     g = _inexact(g, plain, subject)
-    have = peel(g).shape
+    have = onp.shape(peel(g))
     if have != shape:
         g = _reshaped(g, have, shape, subject)
     return np.real(g) if real and np.iscomplexobj(g) else g
@@ -166,26 +166,102 @@ def _reshaped(g, have, shape, subject):
     raise ValueError(f"{subject} of shape {shape}, not of shape {have}; {what}")
 
 
-def cotangent_of_rule(g, shape, real, fun, argnum):
+def _fitted_form(g, form, real, subject, fit=fitted, path=""):
+    """Fit what belongs to an array or number by `fit`, what belongs to a container item by item."""
+    here = f"{subject} with, at {path}, one" if path else subject
+    if not isinstance(form, Structure):
+        return g if form is None else fit(g, form, real, here)
+    plain = peel(g)
+    if isinstance(plain, SparseObject) or _has_structure(plain, form):
+        return g
+    if isinstance(g, numbers.Number) and g == 0:
+        g = plain = dict.fromkeys(form.items, 0.0)
+    elif form.kind is dict:
+        _check_keys(plain, form.items, here)
+    else:
+        _check_length(plain, len(form.items), form.kind, here)
+    items = {}
+    for key, item_form in form.items.items():
+        # A string, say, among numbers has no cotangent, and needs none.
+        if item_form is not None or not isinstance(plain, dict) or key in plain:
+            wanted, real = item_form if isinstance(item_form, tuple) else (item_form, False)
+            items[key] = _fitted_form(g[key], wanted, real, subject, fit, f"{path}[{key!r}]")
+    return _container_of(items, form.kind, isbox(g))
+
+
+def _container_of(items, kind, traced):
+    from fastgrad.builtins import traced_container
+
+    container = items if kind is dict else kind(items.values())
+    return traced_container(container) if traced else container
+
+
+def _has_structure(g, structure):
+    """Say whether a container has all that it should, in the form it should have."""
+    if type(g) is not structure.kind or len(g) != len(structure.items):
+        return False
+    items = g if structure.kind is dict else dict(enumerate(g))
+    return all(key in items and _has_form(peel(items[key]), form) for key, form in structure.items.items())
+
+
+def _has_form(plain, form):
+    if form is None or isinstance(form, Structure):
+        return form is None or _has_structure(plain, form)
+    shape, real = form
+    return (
+        isinstance(plain, onp.ndarray | onp.generic | float)
+        and onp.shape(plain) == shape
+        and onp.result_type(plain).kind in ("f" if real else "fc")
+    )
+
+
+def _check_keys(plain, forms, subject):
+    if not isinstance(plain, dict):
+        raise TypeError(f"{subject}, a dict with the keys {list(forms)}, not {_described(plain)}")
+    for key, form in forms.items():
+        if key not in plain and form is not None:
+            raise ValueError(f"{subject} with the key {key!r} too; zeros where there is no derivative")
+    for key in plain:
+        if key not in forms:
+            raise ValueError(f"{subject} without the key {key!r}; its keys are {list(forms)}")
+
+
+def _check_length(plain, length, kind, subject):
+    if not isinstance(plain, list | tuple) and onp.ndim(plain) == 0:
+        raise TypeError(f"{subject}, a {kind.__name__} of length {length}, not {_described(plain)}")
+    if len(plain) != length:
+        raise ValueError(
+            f"{subject} of length {length}, not of length {len(plain)}; zeros where there is no derivative"
+        )
+
+
+def cotangent_of_rule(g, form, real, fun, argnum):
     """Fit what a user's VJP gave for an argument."""
     where = f"argument {argnum}{parameter_name(fun, argnum)}"
-    return fitted(g, shape, real, f"the VJP of {name_of(fun)} should give for {where} a cotangent")
+    return _fitted_form(g, form, real, f"the VJP of {name_of(fun)} should give for {where} a cotangent")
 
 
-def tangent_of_rule(g, shape, real, fun):
+def tangent_of_rule(g, form, real, fun):
     """Fit what a user's JVP gave for the value."""
-    if real and onp.iscomplexobj(peel(g)) and onp.any(onp.imag(peel(g))):
-        raise TypeError(
-            f"the JVP of {name_of(fun)} gave a complex tangent of a real value; give its derivative, a real one"
-        )
-    return fitted(g, shape, real, f"the JVP of {name_of(fun)} should give a tangent")
+
+    def fit(g, shape, real, subject):
+        if real and onp.iscomplexobj(peel(g)) and onp.any(onp.imag(peel(g))):
+            raise TypeError(
+                f"the JVP of {name_of(fun)} gave a complex tangent of a real value; give its derivative, a real one"
+            )
+        return fitted(g, shape, real, subject)
+
+    return _fitted_form(g, form, real, f"the JVP of {name_of(fun)} should give a tangent", fit)
 
 
-def seed(g, shape, backward):
+def seed(g, form, backward):
     """Fit what a pullback or pushforward was called with."""
-    return fitted(
-        g, shape, False, "vjp takes a cotangent of the value" if backward else "jvp takes a tangent of the argument"
-    )
+
+    def fit(g, shape, _real, subject):
+        return fitted(g, shape, False, subject)
+
+    subject = "vjp takes a cotangent of the value" if backward else "jvp takes a tangent of the argument"
+    return _fitted_form(g, form, False, subject, fit)
 
 
 # ------------------------------------------------------------------------------------------------------------- argnums
