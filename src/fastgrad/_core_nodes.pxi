@@ -466,7 +466,10 @@ cdef class VJPNode(Node):
         # What is no array of floats of the argument's shape; it may be right all the same.
         cdef object shape = self.arg1[i]
         cdef int is_other = 0 if self.targets is None else self.targets >> 2 * i & 3
-        if is_other and no_structure(<PyObject *>shape) and has_shape(kind, <PyObject *>shape) and (
+        if type(shape) is Structure:
+            if has_structure(g, shape):
+                return g
+        elif is_other and has_shape(kind, <PyObject *>shape) and (
                 cnp.PyTypeNum_ISCOMPLEX(kind.typenum) if is_other == ARGUMENT_COMPLEX else kind.typenum >= 0
                 and not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
             return g
@@ -762,6 +765,31 @@ cdef Structure structure_of(object container):
     finally:
         Py_LeaveRecursiveCall()
     return found
+
+
+cpdef bint has_structure(object g, Structure wanted) except -1:
+    """Has a container all that it should, in the form it should have?"""
+    cdef Kind kind
+    cdef object plain = peel(g), form
+    cdef tuple shape
+    if type(plain) is not wanted.kind or len(plain) != len(wanted.items):
+        return False
+    for key, form in wanted.items.items():
+        if form is None:
+            continue
+        if wanted.kind is dict and key not in plain:
+            return False
+        item = plain[key]
+        if type(form) is Structure:
+            if not has_structure(item, form):
+                return False
+            continue
+        kind = kind_of(item)
+        shape = form[0]
+        if not has_shape(&kind, <PyObject *>shape) or not (cnp.PyTypeNum_ISFLOAT(kind.typenum) or (
+                cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and not form[1])):
+            return False
+    return True
 
 
 cdef inline bint no_structure(PyObject *form):

@@ -10,7 +10,7 @@ import operator
 
 import numpy as onp
 
-from fastgrad._core import SparseObject, Structure, VSpace, is_over, isbox, parameter_name, peel
+from fastgrad._core import SparseObject, Structure, VSpace, has_structure, is_over, isbox, parameter_name, peel
 
 # ---------------------------------------------------------------------------------- arguments and values of functions
 
@@ -172,7 +172,7 @@ def _fitted_form(g, form, real, subject, fit=fitted, path=""):
     if not isinstance(form, Structure):
         return g if form is None else fit(g, form, real, here)
     plain = peel(g)
-    if isinstance(plain, SparseObject) or _has_structure(plain, form):
+    if isinstance(plain, SparseObject) or has_structure(plain, form):
         return g
     if isinstance(g, numbers.Number) and g == 0:
         g = plain = dict.fromkeys(form.items, 0.0)
@@ -194,25 +194,6 @@ def _container_of(items, kind, traced):
 
     container = items if kind is dict else kind(items.values())
     return traced_container(container) if traced else container
-
-
-def _has_structure(g, structure):
-    """Say whether a container has all that it should, in the form it should have."""
-    if type(g) is not structure.kind or len(g) != len(structure.items):
-        return False
-    items = g if structure.kind is dict else dict(enumerate(g))
-    return all(key in items and _has_form(peel(items[key]), form) for key, form in structure.items.items())
-
-
-def _has_form(plain, form):
-    if form is None or isinstance(form, Structure):
-        return form is None or _has_structure(plain, form)
-    shape, real = form
-    return (
-        isinstance(plain, onp.ndarray | onp.generic | float)
-        and onp.shape(plain) == shape
-        and onp.result_type(plain).kind in ("f" if real else "fc")
-    )
 
 
 def _check_keys(plain, forms, subject):
