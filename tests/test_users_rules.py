@@ -262,3 +262,83 @@ def test_a_list_that_holds_itself_is_an_error_not_a_crash():
     endless.append(endless)
     with pytest.raises(RecursionError):
         grad(first_of_rule(lambda g: [2 * g, 0]))(endless)
+
+
+def total_of_rule(rule):
+    @primitive
+    def total(x):
+        return onp.sum(x)
+
+    defvjp(total, lambda ans, x: rule)
+    return total
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind", [onp.matrix, onp.ma.array])
+@pytest.mark.parametrize("x", [onp.array([[0.1, 0.2], [0.3, 0.4]]), onp.array([[0.1, 0.2], [0.3, 0.4]]) + 1.0j])
+def test_a_cotangent_of_a_subclass_of_array_is_made_an_array(kind, x):
+    """`scipy.sparse` gives matrices, whose `*` is the matrix product."""
+    weights = onp.array([[1.0, 2.0], [3.0, 4.0]])
+
+    @primitive
+    def squared(x):
+        return x * x
+
+    defvjp(squared, lambda ans, x: lambda g: g * (2 * x))
+    total = total_of_rule(lambda g: kind(g * weights))
+    got = grad(lambda x: np.real(total(squared(x)) + np.sum(x)))(x)
+    assert type(got) is onp.ndarray
+    onp.testing.assert_allclose(got, 2 * weights * x + 1.0, rtol=1e-14)
+    flat = grad(total_of_rule(lambda g: kind([[1.0, 2.0]])))(onp.ones(2))
+    assert type(flat) is onp.ndarray
+    onp.testing.assert_array_equal(flat, [1.0, 2.0])
+    inside = first_of_rule(lambda g: {"a": kind([[2.0, 0.0]])})
+    got = grad(lambda p: np.sum(inside(p)))({"a": onp.ones((1, 2))})["a"]
+    assert type(got) is onp.ndarray
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind", [onp.matrix, onp.ma.array])
+def test_tangents_and_seeds_of_a_subclass_of_array_are_made_arrays(kind):
+    x = onp.array([[0.1, 0.2], [0.3, 0.4]])
+
+    @primitive
+    def double(x):
+        return 2 * x
+
+    defjvp(double, lambda g, ans, x: kind(2 * g))
+    assert type(make_jvp(double)(x)(x)[1]) is onp.ndarray
+    for g in (make_jvp(lambda x: x)(x)(kind(x))[1], make_vjp(lambda x: x)(x)[0](kind(x))):
+        assert type(g) is onp.ndarray
+        onp.testing.assert_array_equal(g, x)
+
+
+def test_masked_elements_of_a_cotangent_are_refused():
+    total = total_of_rule(lambda g: onp.ma.array([1.0, 2.0], mask=[True, False]))
+    with pytest.raises(TypeError, match=r"the VJP of total .* not an array with masked elements"):
+        grad(total)(onp.ones(2))
+
+
+def test_a_traced_cotangent_of_a_number_in_another_shape_is_refused():
+    total = total_of_rule(lambda g: g * 1.0)
+    with pytest.raises(ValueError, match=r"the VJP of total .* of shape \(2,\), not of shape \(\)"):
+        make_jvp(lambda a: make_vjp(total)(onp.ones(2))[0](a))(2.0)(1.0)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_value_kept_from_another_trace_in_the_cotangent_of_a_container_is_refused(nested):
+    kept = []
+
+    def rule(g):
+        kept.append(g)
+        return {"a": [kept[0]] if nested else kept[0], "b": 0.0}
+
+    @primitive
+    def first(p):
+        return p["a"][0] if nested else p["a"]
+
+    defvjp(first, lambda ans, p: rule)
+    p = {"a": [1.0] if nested else 1.0, "b": 1.0}
+    make_jvp(lambda a: make_vjp(first)(p)[0](a)["b"])(1.0)(1.0)
+    with pytest.raises(TypeError, match="the VJP of .* used a traced value that was kept from a trace that is over"):
+        grad(first)(p)

@@ -458,8 +458,10 @@ cdef class VJPNode(Node):
             if is_box(cotangents[i]) and not is_box(g) and is_over((<Box>cotangents[i])._trace):
                 raise of_another_trace(f"the VJP of {self.rules.fun.__name__}")
             if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and no_structure(shape)
-                                                  and has_shape(&kind, shape)):
+                                                  and has_shape(&kind, shape) and of_no_subclass(cotangents[i])):
                 cotangents[i] = self.fit_wrong(i, cotangents[i], &kind)
+                if not no_structure(shape) and not is_box(g) and holds_over(cotangents[i], <Structure>shape):
+                    raise of_another_trace(f"the VJP of {self.rules.fun.__name__}")
         return tuple(cotangents)
 
     cdef object fit_wrong(self, Py_ssize_t i, object g, Kind *kind):
@@ -469,7 +471,7 @@ cdef class VJPNode(Node):
         if type(shape) is Structure:
             if has_structure(g, shape):
                 return g
-        elif is_other and has_shape(kind, <PyObject *>shape) and (
+        elif is_other and has_shape(kind, <PyObject *>shape) and of_no_subclass(g) and (
                 cnp.PyTypeNum_ISCOMPLEX(kind.typenum) if is_other == ARGUMENT_COMPLEX else kind.typenum >= 0
                 and not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
             return g
@@ -772,6 +774,7 @@ cpdef bint has_structure(object g, Structure wanted) except -1:
     cdef Kind kind
     cdef object plain = peel(g), form
     cdef tuple shape
+    cdef bint numeric
     if type(plain) is not wanted.kind or len(plain) != len(wanted.items):
         return False
     for key, form in wanted.items.items():
@@ -786,10 +789,28 @@ cpdef bint has_structure(object g, Structure wanted) except -1:
             continue
         kind = kind_of(item)
         shape = form[0]
-        if not has_shape(&kind, <PyObject *>shape) or not (cnp.PyTypeNum_ISFLOAT(kind.typenum) or (
-                cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and not form[1])):
+        numeric = cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and not form[1]
+        if not numeric or not has_shape(&kind, <PyObject *>shape) or not of_no_subclass(item):
             return False
     return True
+
+
+cdef bint holds_over(object g, Structure wanted) except -1:
+    # Is a value of a trace that is over among the items of what has been fitted?
+    if type(g) is not wanted.kind:
+        return False
+    for key, form in wanted.items.items():
+        if form is None:
+            continue
+        item = g[key]
+        if type(form) is Structure and holds_over(item, form) or is_box(item) and is_over((<Box>item)._trace):
+            return True
+    return False
+
+
+cdef inline bint of_no_subclass(object x):
+    # Some of ndarray's multiply in ways of their own: np.matrix.
+    return cnp.PyArray_CheckExact(x) or not cnp.PyArray_Check(x)
 
 
 cdef inline bint no_structure(PyObject *form):
@@ -809,6 +830,8 @@ cdef inline bint has_shape(Kind *kind, PyObject *shape):
 cdef object shape_for_seeds(object value):
     """The shape or Structure that a cotangent or tangent of a value has; None where there is no telling."""
     cdef Kind kind = kind_of(value)
+    if not of_no_subclass(value) and type(value) not in space_makers:
+        return None  # it will be refused itself
     return form_of(value, &kind)
 
 
@@ -818,7 +841,7 @@ cdef object fit_seed(object g, object shape, bint backward):
     if shape is None:
         return g
     kind = kind_of(g)
-    if no_structure(<PyObject *>shape) and has_shape(&kind, <PyObject *>shape) and (
+    if no_structure(<PyObject *>shape) and has_shape(&kind, <PyObject *>shape) and of_no_subclass(g) and (
             cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
         return g
     from fastgrad._mistakes import seed
@@ -885,10 +908,12 @@ def push_row(rules, argnums, ans, args, kwargs, *tangents):
 cdef object push_by_user(Rules rules, tuple argnums, tangents, object ans, tuple args, dict kwargs):
     # By a rule of the user's, whose tangent is checked against the value.
     cdef Kind kind, wanted = kind_of(ans)
+    cdef bint numeric
     tangent = rules.whole(argnums, tangents, ans, args, kwargs)
     kind = kind_of(tangent)
-    if wanted.typenum >= 0 and same_shape(&kind, &wanted) and (cnp.PyTypeNum_ISFLOAT(kind.typenum) or (
-            cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and cnp.PyTypeNum_ISCOMPLEX(wanted.typenum))):
+    numeric = cnp.PyTypeNum_ISFLOAT(kind.typenum) or (
+        cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and cnp.PyTypeNum_ISCOMPLEX(wanted.typenum))
+    if numeric and wanted.typenum >= 0 and same_shape(&kind, &wanted) and of_no_subclass(tangent):
         return tangent
     shape = form_of(ans, &wanted)
     if shape is None:

@@ -115,6 +115,8 @@ def fitted(g, shape, real, subject):
     plain = peel(g)
     if isinstance(plain, SparseObject):
         return g
+    if isinstance(plain, onp.ndarray) and type(plain) not in VSpace.mappings:
+        g = plain = _without_subclass(plain, subject)
     if isinstance(plain, list | tuple):
         try:
             g = np.array(g)
@@ -135,6 +137,12 @@ def fitted(g, shape, real, subject):
     if have != shape:
         g = _reshaped(g, have, shape, subject)
     return np.real(g) if real and np.iscomplexobj(g) else g
+
+
+def _without_subclass(array, subject):
+    if onp.ma.is_masked(array):
+        raise TypeError(f"{subject}, not an array with masked elements; fill them, array.filled(0.0)")
+    return onp.asarray(array)
 
 
 def _described(value):
