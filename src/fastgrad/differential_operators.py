@@ -102,7 +102,8 @@ def make_jvp(fun, x):
 
 @unary_to_nary
 def grad(fun, x):
-    """Give the gradient of a function of real scalar value.
+    """
+    Returns a function which gives the gradient of a function of real scalar value.
 
     Parameters
     ----------
