@@ -645,7 +645,7 @@ def failures_survived(code, **environment):
 
 @needs_failing_allocations
 def test_a_failed_allocation_anywhere_is_an_error_and_the_next_gradient_is_right():
-    # Without the lane, numbers would be negated by NumPy, which crashes by itself where there is no memory for the result.
+    # Without the lane, NumPy would negate the numbers, and crashes by itself where there is no memory for the result.
     failures = failures_survived(ALLOCATIONS + EACH, FASTGRAD_LANE="1")
     assert len(failures) == 21
     assert min(failures.values()) > 100
