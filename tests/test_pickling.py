@@ -341,11 +341,21 @@ def test_joblib():
     onp.testing.assert_array_equal(found, [grad(local)(x) for x in rows])
 
 
-@pytest.mark.parametrize("module", ["cloudpickle", "dask.distributed.protocol.pickle"])
-def test_picklers_that_send_functions_along(module):
-    pickler = pytest.importorskip(module)
+def test_dask():
+    dask = pytest.importorskip("dask")
+
+    def local(x):
+        return loss(x) ** 2
+
+    rows = [X, 2 * X]
+    found = dask.compute(*(dask.delayed(grad(local))(x) for x in rows), scheduler="processes", num_workers=1)
+    onp.testing.assert_array_equal(found, [grad(local)(x) for x in rows])
+
+
+def test_cloudpickle_sends_functions_along():
+    cloudpickle = pytest.importorskip("cloudpickle")
     slope = grad(lambda x: np.sum(x * x))
-    onp.testing.assert_array_equal(pickle.loads(pickler.dumps(slope))(X), 2 * X)
+    onp.testing.assert_array_equal(pickle.loads(cloudpickle.dumps(slope))(X), 2 * X)
 
 
 def test_a_decorated_function_of_main_goes_along_by_value():

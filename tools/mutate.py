@@ -9,10 +9,12 @@ happens in an environment of its own in build/mutate; no file here is changed.
 
 import argparse
 import ast
+import concurrent.futures
 import importlib
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -26,7 +28,8 @@ from sanitize import ROOT, environment
 
 sys.path.insert(0, str(ROOT / "tests"))
 FOLDER = ROOT / "build" / "mutate"
-SECONDS = 900
+SECONDS = 600
+MEMORY = 6 << 30  # for what would allocate without an end
 RULES = sorted((ROOT / "src/fastgrad/numpy/rules").glob("*.py")) + sorted(
     (ROOT / "src/fastgrad/scipy/rules").glob("*.py")
 )
@@ -45,21 +48,12 @@ MORE_TESTS = {
     "partial_means": ["scipy"],
     "untraced": ["tracing", "boxes"],
 }
-ENGINE_TESTS = (
-    *(
-        "fast_paths",
-        "lane",
-        "backward",
-        "nesting",
-        "boxes",
-        "containers",
-        "extend",
-        "users_rules",
-        "robustness",
-        "tracing",
-    ),
-    *("operators", "batching", "reductions", "mini_autograd", "threads_and_lifetime", "composed", "properties"),
+QUICK_TESTS = (
+    *("nesting", "boxes", "containers", "tracing", "robustness", "operators", "reductions", "mini_autograd", "lane"),
+    *("composed", "extend", "users_rules", "contractions", "fft", "linalg", "misc", "debug", "hostile_input"),
+    *("fast_paths", "scipy", "threads", "faults", "pickling"),
 )
+SLOW_TESTS = ("lifetime", "backward", "as_autograd", "properties", "batching")
 
 
 @dataclass(frozen=True)
@@ -293,50 +287,68 @@ def check(case):
 KEPT = "return raise cdef ctypedef def class pass if for else elif while with try except finally".split()
 LINE_CHANGES = [
     *((r" == ", " != "), (r" != ", " == "), (r" <= ", " < "), (r" >= ", " > "), (r" < ", " <= "), (r" > ", " >= ")),
-    *(
-        (r" and ", " or "),
-        (r" or ", " and "),
-        (r"\bnot (?!in\b)", ""),
-        (r" is not ", " is "),
-        (r" is (?!not)", " is not "),
-    ),
-    *((r" \+ 1\b", " + 2"), (r" - 1\b", ""), (r" \+ (?!1\b)", " - "), (r" - (?!1\b)", " + "), (r"\bTrue\b", "False")),
-    *(
-        (r"\bFalse\b", "True"),
-        (r" \+= ", " -= "),
-        (r" \* ", " + "),
-        (r"\bbreak\b", "continue"),
-        (r"\b0\b", "1"),
-        (r"\b1\b", "0"),
-    ),
+    *((r" and ", " or "), (r" or ", " and "), (r"\b(?<!is )not (?!in\b)", ""), (r" is not ", " is ")),
+    *((r" is (?!not)", " is not "), (r" \+ 1\b", " + 2"), (r" - 1\b", ""), (r" \+ (?!1\b)", " - ")),
+    *((r" - (?!1\b)", " + "), (r"\bTrue\b", "False"), (r"\bFalse\b", "True"), (r" \+= ", " -= "), (r" \* ", " + ")),
+    *((r"\bbreak\b", "continue"), (r"\b0\b", "1"), (r"\b1\b", "0")),
     (rf"^(\s+)(?!(?:{'|'.join(KEPT)})\b|@|[A-Z]|\w+ = )(\w.*)$", r"\1pass"),  # a statement dropped
 ]
-NOT_CODE = re.compile(r"^\s*(#|cdef (?!.* = )|ctypedef|c?import|from|@|\"\"\")")
+NOT_CODE = re.compile(
+    r"^\s*(#|cdef (?!.* = )|cdef [^(]*,|ctypedef|c?import|from|@|else:|for |with |try:|except|def |class |global )"
+)
+CONDITION = re.compile(r"^(\s*(?:if|elif|while) )(.+):$")
+DECLARATION = re.compile(r"^\s*cdef [\w. *]*?(\w+) = (.+)$")
+SWITCH = """
+cdef int fastgrad_mutant = int(__import__("os").environ.get("FASTGRAD_MUTANT", "0"))
+"""
+
+
+def code_lines(path):
+    """The lines of a Cython file that are a statement each, outside docstrings, with their numbers and offsets."""
+    offset, documented, depth = 0, False, 0
+    for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
+        quotes, code, before = line.count('"""'), line.split("  #")[0].rstrip(), depth
+        depth += sum(code.count(c) for c in "([{") - sum(code.count(c) for c in ")]}")
+        is_code = not documented and not quotes and not NOT_CODE.match(line) and code[:1] == " "
+        if is_code and before == depth == 0 and not code.endswith("\\"):
+            yield number, offset, code
+        documented ^= quotes % 2
+        offset += len(line)
 
 
 def engine_mutants(path):
-    """One-line changes of a Cython file, outside comments and docstrings."""
-    source, offset, documented = path.read_text(), 0, False
-    for number, line in enumerate(source.splitlines(keepends=True), 1):
-        quotes = line.count('"""')
-        code = line.split("  #")[0].rstrip()
-        if not documented and not quotes and not NOT_CODE.match(line) and code[:1] == " " and code[-1:] not in "([{,":
-            for pattern, new in LINE_CHANGES:
-                for match in re.finditer(pattern, code):
-                    text = match.expand(new)
-                    yield Mutant(path, number, offset + match.start(), offset + match.end(), text)
-        documented ^= quotes % 2
-        offset += len(line)
+    """One-line changes of a Cython file."""
+    for number, offset, code in code_lines(path):
+        for pattern, new in LINE_CHANGES:
+            for match in re.finditer(pattern, code):
+                yield Mutant(path, number, offset + match.start(), offset + match.end(), match.expand(new))
+
+
+def chosen_when_run(code, changed):
+    """Write a line so that it is `changed[n]` when the program runs with FASTGRAD_MUTANT=n."""
+    indent = code[: len(code) - len(code.lstrip())]
+    if found := CONDITION.match(code):
+        head, condition = found.groups()
+        others = (f"<bint>({CONDITION.match(new)[2]}) if fastgrad_mutant == {n} else " for n, new in changed.items())
+        return f"{head}({''.join(others)}<bint>({condition})):"
+    if found := DECLARATION.match(code):
+        ways = [f"{found[1]} = {DECLARATION.match(new)[2]}" for new in changed.values()]
+        return "\n".join(
+            [code, *(f"{indent}if fastgrad_mutant == {n}: {way}" for n, way in zip(changed, ways, strict=True))]
+        )
+    ways = [f"{indent}if fastgrad_mutant == {n}: {new.strip()}" for n, new in changed.items()]
+    return "\n".join([*ways, f"{indent}else: {code.strip()}"]).replace(f"\n{indent}if", f"\n{indent}elif")
 
 
 # ---------------------------------------------------------------------------------------------------------- running
 
 
-def passes(*arguments):
+def passes(*arguments, **env):
     """Whether tests pass, without waiting for ever."""
     command = [PYTHON, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *arguments]
+    env = {**os.environ, **env}
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, env=env)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode in (0, 5)
@@ -352,11 +364,6 @@ def survives_rules(mutant):
     return passes(*dict.fromkeys(others), "tests/test_properties.py")
 
 
-def survives_engine(mutant):
-    """Run the tests of the engine, then those of the rules."""
-    return passes(*test_files(ENGINE_TESTS)) and passes("-n", "2", "tests/test_rules.py")
-
-
 def try_rule(mutant, installed):
     if noticed_by_rows(mutant):
         return False
@@ -370,21 +377,10 @@ def try_rule(mutant, installed):
         shutil.copy(mutant.path, target)
 
 
-def build_engine(installed):
-    """Compile the engine's sources in the folder of mutants and put the modules where they are imported."""
-    done = subprocess.run(["ninja", "-C", FOLDER / "engine"], capture_output=True, text=True)
-    for module in (FOLDER / "engine/src/fastgrad").glob("*.so"):
-        shutil.copy(module, installed)
-    return done.returncode == 0
-
-
-def try_engine(mutant, installed):
-    target = FOLDER / "source" / mutant.path.relative_to(ROOT)
-    target.write_text(mutant.text())
-    try:
-        return survives_engine(mutant) if build_engine(installed) else None
-    finally:
-        shutil.copy(mutant.path, target)
+def try_engine(mutant, number):
+    """Run the tests of the engine with one of the mutants that were compiled."""
+    chosen = {"FASTGRAD_MUTANT": str(number)}
+    return passes(*test_files(QUICK_TESTS), **chosen) and (QUICK or passes(*test_files(SLOW_TESTS), **chosen))
 
 
 def prepare():
@@ -394,23 +390,60 @@ def prepare():
     return python, Path(subprocess.run(where, check=True, capture_output=True, text=True, cwd=FOLDER).stdout.strip())
 
 
-def prepare_engine():
-    """Configure a build of a copy of the sources, quick to compile."""
+def write_engine(mutants):
+    """Write a copy of the engine's sources in which each mutant is a branch."""
+    by_place = {}
+    for number, mutant in mutants.items():
+        by_place.setdefault((mutant.path, mutant.line), {})[number] = mutant
+    for path in ENGINE:
+        lines = path.read_text().splitlines()
+        for line, _, code in list(code_lines(path)):
+            here = by_place.get((path, line), {})
+            changed = {n: mutant.text().splitlines()[line - 1].split("  #")[0].rstrip() for n, mutant in here.items()}
+            lines[line - 1] = chosen_when_run(code, changed) if changed else lines[line - 1]
+        text = "\n".join([*lines, ""])
+        if path.suffix == ".pyx":
+            text = text.replace("\ncnp.import_array()\n", "\ncnp.import_array()\n" + SWITCH)
+            assert SWITCH in text
+        (FOLDER / "source" / path.relative_to(ROOT)).write_text(text)
+
+
+def refused_lines(mutants):
+    """Give the lines of the written engine that Cython refuses, as (file name, line of the original)."""
+    refused = set()
+    for path in (p for p in ENGINE if p.suffix == ".pyx"):
+        source = FOLDER / "source" / path.relative_to(ROOT)
+        command = [PYTHON, "-m", "cython", "-3", "-I", FOLDER / "source/src", source, "-o", FOLDER / "refused.c"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER / "source/src")
+        for name, line in re.findall(r"^(?:.*/)?(\w+\.p(?:yx|xi)):(\d+):\d+: ", done.stderr, re.MULTILINE):
+            written = (source.parent / name).read_text().splitlines()[: int(line)]
+            branches = re.findall(r"fastgrad_mutant == (\d+)", "\n".join(written[-8:]))
+            refused.update((mutants[int(n)].path, mutants[int(n)].line) for n in branches if int(n) in mutants)
+        if done.returncode and not refused:
+            raise SystemExit(done.stderr)
+    return refused
+
+
+def prepare_engine(chosen, installed):
+    """Compile all the mutants into one engine, and put its modules where they are imported; give those that compile."""
     shutil.rmtree(FOLDER / "source", ignore_errors=True)
     shutil.copytree(ROOT / "src", FOLDER / "source/src")
     for name in ("meson.build", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, FOLDER / "source")
+    mutants = dict(enumerate(chosen, 1))
+    write_engine(mutants)
+    while refused := refused_lines(mutants):
+        mutants = {n: mutant for n, mutant in mutants.items() if (mutant.path, mutant.line) not in refused}
+        write_engine(mutants)
     if not (FOLDER / "engine").exists():
-        setup = [
-            PYTHON,
-            "-m",
-            "mesonbuild.mesonmain",
-            "setup",
-            "-Dbuildtype=debug",
-            FOLDER / "engine",
-            FOLDER / "source",
-        ]
-        subprocess.run(setup, check=True, stdout=subprocess.DEVNULL)
+        setup = [PYTHON, "-m", "mesonbuild.mesonmain", "setup", "-Dbuildtype=debug", FOLDER / "engine"]
+        subprocess.run([*setup, FOLDER / "source"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", FOLDER / "engine"], check=True, stdout=subprocess.DEVNULL)
+    for module in (FOLDER / "engine/src/fastgrad").glob("*.so"):
+        shutil.copy(module, installed)
+    if not passes(*test_files(QUICK_TESTS + SLOW_TESTS)):
+        raise SystemExit("the tests of the engine fail with no mutant chosen")
+    return mutants
 
 
 def main():
@@ -421,8 +454,10 @@ def main():
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="mutants of files, and of lines, that have this text")
-    parser.add_argument("--quick", action="store_true", help="of rules, run the checks of the table alone")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants of the engine tried at once")
+    parser.add_argument("--quick", action="store_true", help="run the quick tests alone: of rules, the table's")
     options = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     QUICK = options.quick
     if options.what == "rules":
         mutants = [mutant for path in RULES for mutant in Sites(path).all()]
@@ -430,20 +465,21 @@ def main():
         mutants = [mutant for path in ENGINE for mutant in engine_mutants(path)]
     mutants = [mutant for mutant in mutants if options.only in str(mutant)]
     chosen = random.Random(options.seed).sample(mutants, min(options.number, len(mutants)))
-    PYTHON, installed = (None, None) if QUICK else prepare()
+    PYTHON, installed = (None, None) if QUICK and options.what == "rules" else prepare()
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", "Output seems independent of input")
     warnings.filterwarnings("ignore", ".*deprecated", DeprecationWarning)
-    if options.what == "engine":
-        prepare_engine()
-    attempt = try_rule if options.what == "rules" else try_engine
-    survivors = tried = 0
-    for mutant in chosen:
-        survived = attempt(mutant, installed)
-        tried += survived is not None
-        survivors += survived is True
-        word = {True: "SURVIVES", False: "noticed", None: "does not compile"}[survived]
-        print(f"{word}: {mutant}", flush=True)
+    if options.what == "rules":
+        attempts = ((mutant, try_rule(mutant, installed)) for mutant in chosen)
+    else:
+        workers = concurrent.futures.ThreadPoolExecutor(options.jobs)
+        numbered = prepare_engine(chosen, installed)
+        attempts = zip(numbered.values(), workers.map(try_engine, numbered.values(), numbered), strict=True)
+    tried = survivors = 0
+    for mutant, survived in attempts:
+        tried += 1
+        survivors += survived
+        print(f"{'SURVIVES' if survived else 'noticed'}: {mutant}", flush=True)
     print(f"{options.what}: {tried} mutants of {len(mutants)}, {survivors} survive", flush=True)
     return int(survivors > 0)
 

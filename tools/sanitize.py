@@ -21,6 +21,7 @@ MODES = {
         {"PYTHONMALLOC": "malloc", "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"},
         ["-n", "2"],
     ),
+    # Its reports are printed to where pytest would otherwise hide them.
     "refnanny": ([*DEBUG, "-Csetup-args=-Dc_args=-DCYTHON_REFNANNY=1"], {}, ["-s"]),
     "malloc": (None, {"PYTHONMALLOC": "debug", "PYTHONDEVMODE": "1"}, ["-n", "2"]),
 }
@@ -39,7 +40,7 @@ def environment(name, build):
     os.environ["PATH"] = os.pathsep.join([str(python.parent), os.environ["PATH"]])
     build = [*build, f"-Cbuild-dir={folder / 'objects'}"]
     subprocess.run([*pip, "--no-build-isolation", "--force-reinstall", "--no-deps", *build, ROOT], check=True)
-    subprocess.run([*pip, "fastgrad[test]"], check=True)
+    subprocess.run([*pip, "fastgrad[test,demo]"], check=True)
     return python
 
 
