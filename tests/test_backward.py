@@ -442,9 +442,10 @@ def test_a_subclass_of_vjpnode_in_python():
 
 def test_a_vjpnode_built_by_hand():
     root = VJPNode.new_root()
-    node = VJPNode(12.0, np.multiply, (3.0, 4.0), {}, (0, 1), (root, root))
-    assert tuple(node.vjp(1.0)) == (4.0, 3.0)
-    assert backward_pass(2.0, node) == 14.0
+    for sequence in (tuple, list, iter):
+        node = VJPNode(12.0, np.multiply, sequence((3.0, 4.0)), {}, sequence((0, 1)), sequence((root, root)))
+        assert tuple(node.vjp(1.0)) == (4.0, 3.0)
+        assert backward_pass(2.0, node) == 14.0
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------

@@ -576,9 +576,9 @@ def test_what_is_no_rule_is_refused(define, rule):
 
 def test_a_rule_for_fewer_arguments_names_the_one_without():
     bad = ruled(lambda g, x: g)
-    with pytest.raises(NotImplementedError, match=r"VJP of bad wrt argnum 1 \(scale\) not defined; define it with"):
+    with pytest.raises(NotImplementedError, match=r"VJP of bad wrt argnum 1 \(scale\) not defined; define .*\.defvjp,"):
         grad(bad, 1)(1.0, 2.0)
-    with pytest.raises(NotImplementedError, match=r"JVP of bad wrt argnum 0 \(x\)"):
+    with pytest.raises(NotImplementedError, match=r"JVP of bad wrt argnum 0 \(x\) not defined; define .*\.defjvp,"):
         make_jvp(bad)(1.0)(1.0)
 
 

@@ -53,6 +53,33 @@ def test_a_complex_cotangent_of_a_complex_argument_stays():
     assert grad(lambda z: weighted(z * 2.0))(1.0 + 1.0j) == 6.0 + 4.0j
 
 
+def test_each_of_two_arguments_gets_a_cotangent_of_its_own_kind():
+    @primitive
+    def product(x, z):
+        return onp.real(z) * x
+
+    defvjp_argnums(product, lambda argnums, ans, args, kwargs: lambda g: [g * (3.0 + 2.0j) for _ in argnums])
+    assert grad(product, (0, 1))(2.0, 1.0 + 1.0j) == (3.0, 3.0 + 2.0j)
+    assert grad(lambda z, x: product(x, z), (0, 1))(1.0 + 1.0j, 2.0) == (3.0 + 2.0j, 3.0)
+
+
+@pytest.mark.parametrize("define", [defvjp, lambda fun, rule: defvjp_argnums(fun, whole(rule))])
+def test_a_rule_may_write_to_the_cotangent(define):
+    """The ones that go into a large sum have memory of their own only where a user may see them."""
+
+    @primitive
+    def tripled(x):
+        return 3.0 * x
+
+    def pullback(g):
+        g *= 3.0
+        return g
+
+    define(tripled, lambda ans, x: pullback)
+    x = onp.ones(100_000)
+    onp.testing.assert_array_equal(grad(lambda x: np.sum(tripled(x)))(x), 3.0 * x)
+
+
 def test_rules_for_a_function_that_is_no_primitive_are_taken_with_a_warning():
     def double(x):
         return 2 * x
@@ -121,6 +148,7 @@ OUGHT = r"the VJP of twice_first should give for argument 0 \(p\) a cotangent"
         ),
         ({"a": 1.0, "b": 2.0}, lambda g: {"a": 2 * g}, ValueError, " with the key 'b' too; zeros where"),
         ({"a": 1.0}, lambda g: {"a": 2 * g, "c": g}, ValueError, r" without the key 'c'; its keys are \['a'\]"),
+        ({"a": 1.0, "b": 2.0}, lambda g: {"a": 2 * g, "c": 0.0}, ValueError, " with the key 'b' too; zeros where"),
         ({"a": 1.0}, lambda g: None, TypeError, r", a dict with the keys \['a'\], not None"),
         ({"a": 1.0}, lambda g: g, TypeError, r", a dict with the keys \['a'\], not a float"),
         ({"a": 1.0}, lambda g: {"a": None}, TypeError, r" with, at \['a'\], one, not None; it is an array or a number"),

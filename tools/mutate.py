@@ -28,7 +28,7 @@ from sanitize import ROOT, environment
 
 sys.path.insert(0, str(ROOT / "tests"))
 FOLDER = ROOT / "build" / "mutate"
-SECONDS = 600
+SECONDS = 400
 MEMORY = 6 << 30  # for what would allocate without an end
 RULES = sorted((ROOT / "src/fastgrad/numpy/rules").glob("*.py")) + sorted(
     (ROOT / "src/fastgrad/scipy/rules").glob("*.py")
@@ -377,10 +377,23 @@ def try_rule(mutant, installed):
         shutil.copy(mutant.path, target)
 
 
-def try_engine(mutant, number):
+def tried_rules(mutants, chosen, installed, _jobs):
+    """Try mutants of rules, one by one; give their numbers with whether they survived."""
+    return ((number, try_rule(mutants[number], installed)) for number in chosen)
+
+
+def try_engine(number):
     """Run the tests of the engine with one of the mutants that were compiled."""
-    chosen = {"FASTGRAD_MUTANT": str(number)}
-    return passes(*test_files(QUICK_TESTS), **chosen) and (QUICK or passes(*test_files(SLOW_TESTS), **chosen))
+    mutant = {"FASTGRAD_MUTANT": str(number)}
+    survived = passes(*test_files(QUICK_TESTS), **mutant) and (QUICK or passes(*test_files(SLOW_TESTS), **mutant))
+    return number, survived
+
+
+def tried_engine(_mutants, chosen, _installed, jobs):
+    """Try mutants of the engine, several at once; give their numbers with whether they survived."""
+    workers = concurrent.futures.ThreadPoolExecutor(jobs)
+    futures = [workers.submit(try_engine, number) for number in chosen]
+    return (future.result() for future in concurrent.futures.as_completed(futures))
 
 
 def prepare():
@@ -424,13 +437,13 @@ def refused_lines(mutants):
     return refused
 
 
-def prepare_engine(chosen, installed):
+def prepare_engine(mutants, installed):
     """Compile all the mutants into one engine, and put its modules where they are imported; give those that compile."""
     shutil.rmtree(FOLDER / "source", ignore_errors=True)
     shutil.copytree(ROOT / "src", FOLDER / "source/src")
     for name in ("meson.build", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, FOLDER / "source")
-    mutants = dict(enumerate(chosen, 1))
+    mutants = dict(enumerate(mutants, 1))
     write_engine(mutants)
     while refused := refused_lines(mutants):
         mutants = {n: mutant for n, mutant in mutants.items() if (mutant.path, mutant.line) not in refused}
@@ -463,23 +476,19 @@ def main():
         mutants = [mutant for path in RULES for mutant in Sites(path).all()]
     else:
         mutants = [mutant for path in ENGINE for mutant in engine_mutants(path)]
-    mutants = [mutant for mutant in mutants if options.only in str(mutant)]
-    chosen = random.Random(options.seed).sample(mutants, min(options.number, len(mutants)))
     PYTHON, installed = (None, None) if QUICK and options.what == "rules" else prepare()
+    mutants = dict(enumerate(mutants, 1)) if options.what == "rules" else prepare_engine(mutants, installed)
+    chosen = [n for n, mutant in mutants.items() if options.only in str(mutant)]
+    chosen = random.Random(options.seed).sample(chosen, min(options.number, len(chosen)))
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", "Output seems independent of input")
     warnings.filterwarnings("ignore", ".*deprecated", DeprecationWarning)
-    if options.what == "rules":
-        attempts = ((mutant, try_rule(mutant, installed)) for mutant in chosen)
-    else:
-        workers = concurrent.futures.ThreadPoolExecutor(options.jobs)
-        numbered = prepare_engine(chosen, installed)
-        attempts = zip(numbered.values(), workers.map(try_engine, numbered.values(), numbered), strict=True)
+    attempts = tried_rules if options.what == "rules" else tried_engine
     tried = survivors = 0
-    for mutant, survived in attempts:
+    for number, survived in attempts(mutants, chosen, installed, options.jobs):
         tried += 1
         survivors += survived
-        print(f"{'SURVIVES' if survived else 'noticed'}: {mutant}", flush=True)
+        print(f"{'SURVIVES' if survived else 'noticed'} {number}: {mutants[number]}", flush=True)
     print(f"{options.what}: {tried} mutants of {len(mutants)}, {survivors} survive", flush=True)
     return int(survivors > 0)
 

@@ -328,6 +328,9 @@ def _logsumexp_b_back(g, ans, a, axis=None, b=None, keepdims=False, return_sign=
 def _sum_tangent(terms, ans, axis, keepdims, return_sign):
     """Give the tangent of the answer from the terms of that of log s."""
     total = anp.sum(terms, axis=axis, keepdims=keepdims)
+    shape = anp.shape(ans[0] if return_sign else ans)
+    if anp.shape(total) != shape:
+        total = anp.reshape(total, shape)  # SciPy makes an axis for a number, and keeps it
     if not return_sign:
         return total
     sign = ans[1]
