@@ -556,15 +556,20 @@ def test_what_is_no_sequence_of_cotangents_is_refused(given):
         grad(bad)(0.5)
 
 
-@pytest.mark.parametrize("maker", [lambda ans, x, scale=1.0: None, lambda ans, x, scale=1.0: 3.0])
-def test_a_maker_that_gives_no_function_is_an_error(maker):
+@pytest.mark.parametrize("given", [None, 3.0])
+def test_a_maker_that_gives_no_function_is_an_error(given):
     @primitive
-    def bad(x, scale=1.0):
+    def bad(scale, x):
         return onp.sin(x)
 
-    defvjp(bad, maker)
-    with pytest.raises(TypeError, match="not callable"):
-        grad(bad)(0.5)
+    message = "is made by a function that gave a " + type(given).__name__
+    defvjp(bad, None, lambda ans, scale, x: given)
+    for f in (bad, lambda scale, x: bad(scale * 1.0, x)):
+        with pytest.raises(TypeError, match="the VJP of bad for argument 1 " + message):
+            grad(f, 1)(1.0, 0.5)
+    defvjp_argnums(bad, lambda argnums, ans, args, kwargs: given)
+    with pytest.raises(TypeError, match="the VJP of bad " + message):
+        grad(bad, 1)(1.0, 0.5)
 
 
 @pytest.mark.parametrize("define", [defvjp, defjvp])

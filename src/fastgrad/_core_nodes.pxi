@@ -430,17 +430,29 @@ cdef class VJPNode(Node):
         if self.form == FORM_STAGED:
             cotangents = list(self.arg0)
             for i in range(len(cotangents)):
+                if not callable(cotangents[i]):
+                    raise self.no_pullback(cotangents[i], f" for argument {self.ans[i]}")
                 cotangents[i] = cotangents[i](g)
             return self.fit_given(g, cotangents)
+        if not callable(self.arg0):
+            raise self.no_pullback(self.arg0, "")
         given = self.arg0(g)
         if type(given) is not tuple and type(given) is not list and getattr(given, "ndim", 0) == 0:
             if not hasattr(given, "__iter__") or hasattr(given, "ndim"):
-                name = "a node" if self.rules is None else self.rules.fun.__name__
                 raise TypeError(
-                    f"the VJP of {name} gave a {type(given).__name__}; it gives a sequence of cotangents, one for each "
-                    "of the traced arguments"
+                    f"the VJP of {self.name()} gave a {type(given).__name__}; it gives a sequence of cotangents, one "
+                    "for each of the traced arguments"
                 )
         return self.fit_given(g, list(given))
+
+    cdef object name(self):
+        return "a node" if self.rules is None else self.rules.fun.__name__
+
+    cdef object no_pullback(self, object given, str which):
+        return TypeError(
+            f"the VJP of {self.name()}{which} is made by a function that gave a {type(given).__name__}; it takes the "
+            "answer and the arguments, and returns a function of the cotangent"
+        )
 
     cdef tuple fit_given(self, object g, list cotangents):
         # Cotangents by a rule of the user's, in the shapes of the arguments. Imaginary parts that have no place are
