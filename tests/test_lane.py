@@ -112,6 +112,28 @@ class Sub(onp.ndarray):
     pass
 
 
+WAYS_ROUND = {
+    **{name: lambda np, x, name=name: getattr(np, name)(x, x) for name in ("dot", "inner", "vdot", "matmul", "outer")},
+    **{name: lambda np, x, name=name: getattr(np, name)(x) for name in ("sum", "mean", "max", "min", "prod", "var")},
+    "x[1]": lambda np, x: np.reshape(x, (-1,))[1],
+    "axis": lambda np, x: np.sum(x, axis=0),
+    "take": lambda np, x: np.take(x, 1),
+    "where": lambda np, x: np.where(x == x, x, x),
+    "matrix": lambda np, x: np.dot(np.reshape(x, (1, -1)), x),
+}
+
+
+@pytest.mark.parametrize("name", WAYS_ROUND)
+@pytest.mark.parametrize("dtype", "?bBhilefdgFDGO")
+def test_the_ways_round_numpys_wrappers_give_what_numpy_gives(name, dtype):
+    """Of all dtypes, those included that no loop is taken for: a number where it gives a number."""
+    x = onp.array([1, 0, 1]).astype(dtype)
+    found, wanted = WAYS_ROUND[name](np, x), WAYS_ROUND[name](onp, x)
+    assert type(found) is type(wanted)
+    assert onp.asarray(found).dtype == onp.asarray(wanted).dtype
+    onp.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("x", [0.0, onp.float64(0.0), onp.zeros(3)], ids=repr)
 def test_warnings_and_errors_are_numpys(x):
     calls = [

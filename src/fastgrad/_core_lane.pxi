@@ -233,7 +233,9 @@ cdef inline object binary_op(Primitive fun, object x, object y):
         if fun.lane == LANE_INDEX:
             return item_of(x, y)
         if Py_TYPE(x) is &PyArray_Type and Py_TYPE(y) is &PyArray_Type:
-            return cnp.PyArray_MatrixProduct(x, y)  # what numpy.dot is, once it knows that nobody else wants the call
+            # What numpy.dot is, once it knows that nobody else wants the call.
+            ans = cnp.PyArray_MatrixProduct(x, y)
+            return ans[()] if Py_TYPE(ans) is &PyArray_Type and cnp.PyArray_NDIM(<ndarray>ans) == 0 else ans
     elif fun.n_inputs == 2:
         ans = lane_binary(fun, x, y)
         if ans is not None:
