@@ -134,6 +134,7 @@ ROT90 = [
     sample(arr(2, 3), -1),
     sample(arr(2, 3), 0),
     sample(arr(2, 3), 5),
+    sample(arr(2, 3), k=2.5).but(oracle="its pullback turns too far"),
     sample(arr(2, 3, 4), axes=(1, 2)).but(oracle=ERRS),
     sample(arr(2, 3, 4), k=1, axes=(2, 0)).but(oracle=ERRS),
     sample(arr(2, 3, 4), k=-1, axes=(-1, -3)).but(oracle=ERRS),

@@ -80,6 +80,11 @@ def test_a_root_may_serve_two_traces(first, second):
         onp.eye(3) > 0,
         (None, 1),
         (slice(None, None, -1), 0),
+        ((0, 0), True),
+        ((1, 1), onp.array([False, True, False])),
+        (onp.array([False, True, False]), (0, 0)),
+        ((1, 1), [0, 0]),
+        ((0, 0),),
     ],
     ids=repr,
 )

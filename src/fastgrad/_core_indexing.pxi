@@ -50,7 +50,7 @@ def meets_once(index, shape):
     if type(index) is tuple:
         arrays = []
         for item in index:
-            if not is_basic_index(item):
+            if type(item) is tuple or not is_basic_index(item):  # inside a tuple, a tuple is an array
                 arrays.append(item)
         if len(arrays) != 1:
             return False

@@ -100,7 +100,13 @@ def _minus(shift):
 def_direct(anp.flip, vjps=(lambda g, _ans, _m, axis=None: anp.flip(g, axis),), jvps=("same",))
 def_direct(anp.fliplr, vjps=(lambda g, _ans, _m: anp.fliplr(g),), jvps=("same",))
 def_direct(anp.flipud, vjps=(lambda g, _ans, _m: anp.flipud(g),), jvps=("same",))
-def_direct(anp.rot90, vjps=(lambda g, _ans, _m, k=1, axes=(0, 1): anp.rot90(g, -k, axes),), jvps=("same",))
+
+
+def _turned_back(g, _ans, _m, k=1, axes=(0, 1)):
+    return anp.rot90(g, -k if k % 1 == 0 else 1, axes)  # NumPy turns by three quarters for what is no integer
+
+
+def_direct(anp.rot90, vjps=(_turned_back,), jvps=("same",))
 def_direct(anp.roll, vjps=(lambda g, _ans, _a, shift, axis=None: anp.roll(g, _minus(shift), axis),), jvps=("same",))
 
 # ---------------------------------------------------------------------------------------------------- repeated elements
