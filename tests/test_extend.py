@@ -732,6 +732,8 @@ def test_the_standard_basis_spans_the_space(value, size):
     gram = [[float(vs._inner_prod(a, b)) for b in basis] for a in basis]
     assert onp.array_equal(gram, onp.eye(size))
     assert vs == vspace(vs.zeros()) == vspace(vs.ones()) == vspace(vs.randn())
+    assert [float(vs._inner_prod(vs.ones(), b)) for b in basis] == [1.0] * size
+    assert [float(vs._inner_prod(vs.zeros(), b)) for b in basis] == [0.0] * size
 
 
 def test_vspaces_compare_by_kind_shape_and_dtype():
