@@ -721,7 +721,7 @@ for name, program in {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of memory that is kept, and /proc")
-@pytest.mark.skipif(os.environ.get("FASTGRAD_SANITIZE") == "address", reason="AddressSanitizer stops at that limit")
+@pytest.mark.skipif(os.environ.get("FASTGRAD_SANITIZE") == "address", reason="the sanitizer stops at that limit")
 def test_memory_that_runs_out_for_arrays_is_an_error():
     failures = failures_survived(ARRAYS, MALLOC_MMAP_THRESHOLD_="65536")
     assert len(failures) == 4
