@@ -332,10 +332,10 @@ def chosen_when_run(code, changed):
         others = (f"<bint>({CONDITION.match(new)[2]}) if fastgrad_mutant == {n} else " for n, new in changed.items())
         return f"{head}({''.join(others)}<bint>({condition})):"
     if found := DECLARATION.match(code):
-        ways = [f"{found[1]} = {DECLARATION.match(new)[2]}" for new in changed.values()]
-        return "\n".join(
-            [code, *(f"{indent}if fastgrad_mutant == {n}: {way}" for n, way in zip(changed, ways, strict=True))]
+        ways = (
+            f"{indent}if fastgrad_mutant == {n}: {found[1]} = {DECLARATION.match(new)[2]}" for n, new in changed.items()
         )
+        return "\n".join([code, *ways])
     ways = [f"{indent}if fastgrad_mutant == {n}: {new.strip()}" for n, new in changed.items()]
     return "\n".join([*ways, f"{indent}else: {code.strip()}"]).replace(f"\n{indent}if", f"\n{indent}elif")
 
