@@ -79,7 +79,7 @@ clean:
 
 # An editable install: Python changes take effect at once, compiled modules are rebuilt when they are imported, which is
 # why the build tools stay in the environment and the build is not isolated.
-$(VENV)/.installed: pyproject.toml meson.build src/fastgrad/meson.build
+$(VENV)/.installed: pyproject.toml meson.build $(shell find src -name meson.build)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(RUN) python -m pip install --quiet --upgrade pip
 	$(RUN) python -m pip install --quiet $(BUILD_NEEDS)

@@ -14,7 +14,7 @@ import numpy as onp
 import pytest
 
 import fastgrad
-from fastgrad import _substitute
+from fastgrad._substitute import install as _substitute
 from fastgrad.numpy.numpy_boxes import ArrayBox
 
 FOLDER = os.path.dirname(fastgrad.__file__)
@@ -345,7 +345,7 @@ def test_a_wrong_mirror_of_the_environment():
         except ValueError as error:
             print(error)
     """
-    children = os.path.join(FOLDER, "children")
+    children = os.path.join(FOLDER, "_substitute", "children")
     shown = run_code(code, PYTHONPATH=children, FASTGRAD_MIRROR="1.4")
     assert shown == 2 * "there is no mirror '1.4' of autograd, only 1.8 and 1.9\n"
 
@@ -577,7 +577,7 @@ def test_a_python_that_has_no_fastgrad_keeps_what_it_has(tmp_path):
     (tmp_path / "autograd.py").write_text("marker = 1")
     code = "import sys; sys.modules['fastgrad'] = None; sys.path.insert(0, sys.argv[1]); import autograd"
     code += "; print(autograd.marker)"
-    children = os.path.join(FOLDER, "children")
+    children = os.path.join(FOLDER, "_substitute", "children")
     result = run("-c", code, tmp_path, PYTHONPATH=children)
     assert result.stdout == "1\n", result.stderr
 

@@ -10,7 +10,6 @@ from test_rules import DIFFERENTIABLE, TWICE
 
 import fastgrad.numpy as np
 from fastgrad import (
-    _jacobians,
     checkpoint,
     dict,
     grad,
@@ -23,7 +22,8 @@ from fastgrad import (
     make_vjp,
     tuple,
 )
-from fastgrad._core import NotBatchable
+from fastgrad._engine.core import NotBatchable
+from fastgrad._jacobians import jacobians as _jacobians
 from fastgrad.core import make_jvp as push_along
 from fastgrad.core import make_vjp as pull_along
 from fastgrad.core import vspace

@@ -25,7 +25,7 @@ sys.path.insert(0, {str(BENCHMARKS)!r})
 warnings.simplefilter("error")
 warnings.filterwarnings("ignore", ".?(msort|trapz).? is deprecated", DeprecationWarning)  # NumPy 1's alone
 from fastgrad import numpy as np
-from fastgrad._rules import registered
+from fastgrad._rules.direct import registered
 from fastgrad.tracer import Box, Node, Primitive, trace
 import suite
 from suite.cases import CASES, EXEMPT

@@ -12,7 +12,7 @@ import pytest
 import fastgrad.numpy as np
 from fastgrad import builtins as traced
 from fastgrad import grad, grad_and_aux, hessian, jacobian, make_jvp, make_vjp, multigrad_dict
-from fastgrad._backward import pull_once
+from fastgrad._engine.backward import pull_once
 from fastgrad.builtins import (
     DictBox,
     DictVSpace,

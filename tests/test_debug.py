@@ -10,9 +10,10 @@ import pytest
 
 import fastgrad
 import fastgrad.numpy as np
-from fastgrad import _backward, checkpoint, debug, grad, hessian, jacobian, make_jvp, make_vjp, value_and_grad
-from fastgrad._debug import DebugJVPNode, DebugVJPNode
-from fastgrad._rules import def_direct
+from fastgrad import checkpoint, debug, grad, hessian, jacobian, make_jvp, make_vjp, value_and_grad
+from fastgrad._diagnostics.debug import DebugJVPNode, DebugVJPNode
+from fastgrad._engine import backward as _backward
+from fastgrad._rules.direct import def_direct
 from fastgrad.extend import defjvp, defvjp, primitive
 from fastgrad.tracer import Box
 
@@ -350,7 +351,7 @@ def test_no_count_is_left_behind():
     with debug():
         pass
     asked = []
-    kinds = fastgrad._debug._kinds
+    kinds = fastgrad._diagnostics.debug._kinds
     _backward.bind_debug_kinds(lambda: asked.append(1))
     try:
         grad(np.sin)(1.0)

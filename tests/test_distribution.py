@@ -66,12 +66,15 @@ def test_wheel_has_what_it_should(build):
 
 
 def test_contents_are_compared_both_ways(monkeypatch):
-    tracked = ["LICENSE", ".github/workflows/wheels.yml", "src/fastgrad/core.py", "src/fastgrad/_core.pyx"]
+    tracked = ["LICENSE", ".github/workflows/wheels.yml", "src/fastgrad/core.py", "src/fastgrad/_engine/core.pyx"]
     monkeypatch.setattr(contents, "tracked", lambda: tracked)
-    sdist = ["f-1/PKG-INFO", "f-1/LICENSE", "f-1/src/fastgrad/core.py", "f-1/src/fastgrad/_core.pyx"]
+    sdist = ["f-1/PKG-INFO", "f-1/LICENSE", "f-1/src/fastgrad/core.py", "f-1/src/fastgrad/_engine/core.pyx"]
     contents.check_sdist(sdist)
     metadata = [f"fastgrad-1.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")]
-    compiled = ["fastgrad/_core.cpython-311-x86_64-linux-gnu.so", "fastgrad/_backward.cp311-win_amd64.pyd"]
+    compiled = [
+        "fastgrad/_engine/core.cpython-311-x86_64-linux-gnu.so",
+        "fastgrad/_engine/backward.cp311-win_amd64.pyd",
+    ]
     wheel = ["fastgrad/", *metadata, *compiled, "fastgrad/core.py"]
     contents.check_wheel(wheel)
     for check, names in (contents.check_sdist, sdist), (contents.check_wheel, wheel):
@@ -92,7 +95,7 @@ def test_distribution_needs_numpy_alone():
     assert len(needed) == 1 and needed[0].startswith("numpy")
 
 
-@pytest.mark.parametrize("path", [*(ROOT / "src" / "fastgrad").glob("*.p*x*")], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*(ROOT / "src" / "fastgrad").rglob("*.p*x*")], ids=lambda path: path.name)
 def test_own_c_is_standard(path):
     text = path.read_text(encoding="utf-8")
     for extension in ("__attribute__", "__builtin_", "__asm__", "typeof(", "_Complex", "<unistd.h>", "#pragma"):
@@ -102,7 +105,7 @@ def test_own_c_is_standard(path):
 def test_flags_are_asked_for():
     """No compiler is told of a flag that it was not asked for; definitions are every compiler's."""
     text = "".join(
-        path.read_text(encoding="utf-8") for path in (ROOT / "meson.build", ROOT / "src/fastgrad/meson.build")
+        path.read_text(encoding="utf-8") for path in (ROOT / "meson.build", *(ROOT / "src").rglob("meson.build"))
     )
     asked = re.sub(r"get_supported_arguments\([^)]*\)", "", text)
     assert [flag for flag in re.findall(r"'(-[^']*)'", asked) if not flag.startswith("-D")] == []

@@ -241,11 +241,11 @@ RAISED = re.compile(
 )
 # Errors of these files that are NumPy's own, or SciPy's, in fastgrad's words or theirs; and one more of the engine.
 LEFT_OUT = {
-    "_core_assembling.pxi": "ValueError",
-    "_core_batches.pxi": "__init__",
-    "_core_boxes.pxi": "TypeError: iteration over a 0-d array",
-    "numpy/assembling.py": "ValueError",
-    "numpy/dropped.py": "AttributeError",
+    "_engine/values/array_building.pxi": "ValueError",
+    "_engine/nodes/batch.pxi": "__init__",
+    "_engine/tracing/boxes.pxi": "TypeError: iteration over a 0-d array",
+    "numpy/_namespace/arrays.py": "ValueError",
+    "numpy/_namespace/expired.py": "AttributeError",
     "numpy/linalg.py": "ValueError",
     "numpy/random.py": "AttributeError",
     "scipy/signal.py": "ValueError",

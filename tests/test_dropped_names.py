@@ -7,18 +7,18 @@ import pytest
 
 import fastgrad.numpy as np
 from fastgrad import grad
-from fastgrad.numpy import dropped
+from fastgrad.numpy._namespace import expired
 from fastgrad.test_util import check_grads
 
 
 @pytest.fixture(autouse=True)
 def in_autograds_place():
-    dropped.offer(True)
+    expired.offer(True)
     yield
-    dropped.offer(False)
+    expired.offer(False)
 
 
-ALL = [*dropped.RENAMED, *dropped.PYTHONS, *dropped.REWRITTEN]
+ALL = [*expired.RENAMED, *expired.PYTHONS, *expired.REWRITTEN]
 X = onp.array([[3.0, 1.0, 0.5], [2.0, 5.0, -1.5]])
 
 
@@ -37,9 +37,9 @@ def test_the_name_is_there(name):
     value = old(name)
     if name not in vars(np):
         assert name not in np.__all__
-    if name in dropped.RENAMED and name not in vars(np):
-        assert value is getattr(np, dropped.RENAMED[name])
-    elif name in dropped.PYTHONS:
+    if name in expired.RENAMED and name not in vars(np):
+        assert value is getattr(np, expired.RENAMED[name])
+    elif name in expired.PYTHONS:
         assert value is getattr(builtins, name)
 
 

@@ -13,7 +13,7 @@ import fastgrad.core as core
 import fastgrad.numpy as np
 import fastgrad.scipy.special as special
 from fastgrad import deriv, grad, jacobian, make_jvp, make_vjp
-from fastgrad._core import Primitive
+from fastgrad._engine.core import Primitive
 from fastgrad.builtins import list as traced_list
 from fastgrad.extend import defvjp, primitive
 from fastgrad.tracer import getval, trace

@@ -15,7 +15,7 @@ import pytest
 import fastgrad.numpy as np
 from fastgrad import checkpoint, core, elementwise_grad, grad, hessian, jacobian, make_jvp, make_vjp, value_and_grad
 from fastgrad import differential_operators as operators
-from fastgrad._backward import pull_once
+from fastgrad._engine.backward import pull_once
 from fastgrad.core import VJPNode, VSpace
 from fastgrad.extend import Box, defjvp, defvjp, primitive
 from fastgrad.tracer import Node, trace, trace_stack
@@ -373,7 +373,7 @@ def test_a_floating_point_error_after_the_cotangent_was_overwritten():
 
 
 def test_an_error_in_unbroadcasting(monkeypatch):
-    from fastgrad import _core
+    from fastgrad._engine import core as _core
     from fastgrad.numpy import broadcasting
 
     def failing(*args):
@@ -484,7 +484,7 @@ import os, sys, warnings
 import _testcapi
 import numpy as onp
 
-import fastgrad._formulas  # read from disk at its first use, by much that is not fastgrad's
+import fastgrad._rules.recording  # read from disk at its first use, by much that is not fastgrad's
 import fastgrad.numpy as np
 from fastgrad import *
 from fastgrad import differential_operators as operators
@@ -669,7 +669,7 @@ def test_a_failed_allocation_at_the_first_use_of_rules():
 
 def test_no_list_comprehensions_in_compiled_code():
     """Where the list cannot grow, the code that Cython 3.3.1 makes of one drops the item twice."""
-    sources = list((Path(__file__).parents[1] / "src" / "fastgrad").glob("_*.p[yx][xi]"))
+    sources = list((Path(__file__).parents[1] / "src" / "fastgrad").rglob("*.p[yx][xi]"))
     if not sources:
         pytest.skip("the sources are not here")
     pattern = re.compile(r"^[^#\n]*\[[^\[\]#\n]*(\[[^\[\]\n]*\][^\[\]\n]*)* for \w.* in ", re.MULTILINE)

@@ -10,7 +10,7 @@ import pytest
 
 import fastgrad.numpy as np
 from fastgrad import grad
-from fastgrad._core import Primitive, lane_loops
+from fastgrad._engine.core import Primitive, lane_loops
 
 UFUNCS = {
     value.fun.__name__: value
@@ -168,7 +168,8 @@ def test_a_flag_left_by_others_is_not_taken_for_ones_own():
 
 def test_without_the_lane_everything_is_the_same():
     program = (
-        "import numpy as onp, fastgrad.numpy as np; from fastgrad import grad; from fastgrad._core import lane_loops;"
+        "import numpy as onp, fastgrad.numpy as np; from fastgrad import grad;"
+        "from fastgrad._engine.core import lane_loops;"
         "f = lambda x: np.sum(np.tanh(x * 2.0) / (x + 1.5));"
         "print(lane_loops(np.sin), grad(f)(onp.linspace(0, 1, 5)).tobytes().hex())"
     )

@@ -18,7 +18,7 @@ import pytest
 import fastgrad
 import fastgrad.numpy as np
 from fastgrad import core, differential_operators, grad, make_jvp, make_vjp
-from fastgrad._core import DerivedFunction, Primitive
+from fastgrad._engine.core import DerivedFunction, Primitive
 from fastgrad.extend import defvjp, primitive, vspace
 from fastgrad.misc.flatten import flatten, flatten_func
 from fastgrad.misc.optimizers import adam, rmsprop, sgd

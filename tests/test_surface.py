@@ -10,7 +10,7 @@ import pytest
 import fastgrad.numpy as np
 from fastgrad import builtins, core, grad, jacobian, make_vjp, tracer
 from fastgrad.extend import defjvp, defvjp, defvjp_argnums, primitive, register_notrace
-from fastgrad.numpy import dropped
+from fastgrad.numpy._namespace import expired
 from fastgrad.numpy.numpy_boxes import ArrayBox
 
 NAMES = (pathlib.Path(__file__).parent / "surface.txt").read_text().split()
@@ -30,11 +30,11 @@ def resolve(path):
 @pytest.mark.filterwarnings("ignore:NumPy has dropped:DeprecationWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_name_is_there(name):
-    dropped.offer(True)
+    expired.offer(True)
     try:
         resolve(name)  # or it is an AttributeError
     finally:
-        dropped.offer(False)
+        expired.offer(False)
 
 
 def test_box_classes_take_methods_and_properties(monkeypatch):

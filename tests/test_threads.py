@@ -14,7 +14,7 @@ import pytest
 
 import fastgrad.numpy as np
 from fastgrad import elementwise_grad, grad, hessian, make_jvp, make_vjp
-from fastgrad._rules import ByExponent, def_elementwise
+from fastgrad._rules.direct import ByExponent, def_elementwise
 from fastgrad.core import VJPNode, backward_pass, primitive_jvps, primitive_vjps
 from fastgrad.extend import defjvp, defvjp, primitive
 from fastgrad.tracer import getval, new_box, trace_stack

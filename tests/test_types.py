@@ -75,7 +75,7 @@ def test_stubs_are_true(tmp_path):
 
 def test_package_says_that_it_is_typed():
     assert (PACKAGE / "py.typed").exists()
-    assert {"fastgrad._core", "fastgrad._backward"} <= set(STUBBED)
+    assert {"fastgrad._engine.core", "fastgrad._engine.backward"} <= set(STUBBED)
 
 
 @pytest.mark.parametrize("name", fastgrad.__all__)

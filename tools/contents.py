@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
-COMPILED = ("_core", "_backward")
+COMPILED = ("_engine/core", "_engine/backward")
 # In the sources of the package, but of use to the build alone.
 SOURCES_ONLY = {".build", ".pxd", ".pxi", ".pyx"}
 # Of use in the repository alone; .gitattributes keeps them out of the sdist.

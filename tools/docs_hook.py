@@ -71,7 +71,7 @@ def relinked(markdown, page):
 
 def _is_real(rule):
     """Say whether a rule gives a derivative: some say that there is none, or that it is zero."""
-    from fastgrad._core import rule_kinds
+    from fastgrad._engine.core import rule_kinds
 
     return rule is not None and rule.kind != rule_kinds["zero"] and getattr(rule.fun, "__name__", "") != "refuse"
 
@@ -108,9 +108,9 @@ def functions(namespace):
     constants : list of str
         Functions whose result is a constant to every trace.
     """
-    from fastgrad._core import Primitive
+    from fastgrad._engine.core import Primitive
     from fastgrad.extend import VJPNode
-    from fastgrad.numpy import writing
+    from fastgrad.numpy._namespace import in_place as writing
 
     mirrored = pkgutil.resolve_name(namespace.removeprefix("fastgrad."))
     with_rules, constants = [], []

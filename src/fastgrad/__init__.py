@@ -2,8 +2,8 @@
 
 from fastgrad import extend  # an attribute of the package, as autograd's is  # noqa: F401
 from fastgrad import numpy as _numpy  # registers the boxes of arrays and scalars  # noqa: F401
-from fastgrad._debug import debug
-from fastgrad._substitute import install_as_autograd, uninstall_as_autograd
+from fastgrad._diagnostics.debug import debug
+from fastgrad._substitute.install import install_as_autograd, uninstall_as_autograd
 from fastgrad.builtins import dict, isinstance, list, tuple, type
 from fastgrad.core import primitive
 from fastgrad.differential_operators import (

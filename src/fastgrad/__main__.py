@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from fastgrad._substitute import check_mirror, environment_of_children
+from fastgrad._substitute.install import check_mirror, environment_of_children
 
 HELP = """\
 usage: python -m fastgrad [--mirror VERSION] [PYTHON'S OPTIONS AND ARGUMENTS]

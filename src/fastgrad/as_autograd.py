@@ -3,7 +3,7 @@
 Workers of pytest-xdist are child processes and do the same. PYTEST_DONT_REWRITE: there is nothing to rewrite.
 """
 
-from fastgrad._substitute import RELEASES, install_as_autograd
+from fastgrad._substitute.install import RELEASES, install_as_autograd
 
 
 def pytest_addoption(parser):

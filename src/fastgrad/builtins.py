@@ -2,9 +2,9 @@
 
 import inspect
 
-from fastgrad._backward import bind_assemble
-from fastgrad._core import ContainerBox, bind_container_take, bind_traced_container, peel
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._engine.backward import bind_assemble
+from fastgrad._engine.core import ContainerBox, bind_container_take, bind_traced_container, peel
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import SparseObject, VSpace, vspace
 from fastgrad.tracer import getval, isbox, notrace_primitive, primitive
 

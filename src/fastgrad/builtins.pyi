@@ -7,7 +7,7 @@ from builtins import type as type
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fastgrad._core import ContainerBox, VSpace
+from fastgrad._engine.core import ContainerBox, VSpace
 
 DictMeta: Any
 ListMeta: Any

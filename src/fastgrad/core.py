@@ -5,8 +5,8 @@ from itertools import count
 
 import numpy as onp
 
-from fastgrad import _backward, _registries
-from fastgrad._backward import (
+from fastgrad._engine import backward as _backward
+from fastgrad._engine.backward import (
     add_outgrads,
     backward_pass,
     make_jvp,
@@ -14,8 +14,9 @@ from fastgrad._backward import (
     sparse_object_types,
     sum_outgrads,
 )
-from fastgrad._core import JVPNode, SparseObject, VJPNode, VSpace, missing_rule, vspace
-from fastgrad._rules import def_direct, set_staged_vjp, set_whole_jvp
+from fastgrad._engine.core import JVPNode, SparseObject, VJPNode, VSpace, missing_rule, vspace
+from fastgrad._rules import registries as _registries
+from fastgrad._rules.direct import def_direct, set_staged_vjp, set_whole_jvp
 from fastgrad.tracer import Box, Node, getval, isbox, primitive, trace
 from fastgrad.util import func, subval, toposort
 

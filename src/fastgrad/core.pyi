@@ -2,17 +2,17 @@
 from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from fastgrad._backward import add_outgrads as add_outgrads
-from fastgrad._backward import backward_pass as backward_pass
-from fastgrad._backward import make_jvp as make_jvp
-from fastgrad._backward import make_vjp as make_vjp
-from fastgrad._backward import sparse_object_types as sparse_object_types
-from fastgrad._backward import sum_outgrads as sum_outgrads
-from fastgrad._core import JVPNode as JVPNode
-from fastgrad._core import SparseObject as SparseObject
-from fastgrad._core import VJPNode as VJPNode
-from fastgrad._core import VSpace as VSpace
-from fastgrad._core import vspace as vspace
+from fastgrad._engine.backward import add_outgrads as add_outgrads
+from fastgrad._engine.backward import backward_pass as backward_pass
+from fastgrad._engine.backward import make_jvp as make_jvp
+from fastgrad._engine.backward import make_vjp as make_vjp
+from fastgrad._engine.backward import sparse_object_types as sparse_object_types
+from fastgrad._engine.backward import sum_outgrads as sum_outgrads
+from fastgrad._engine.core import JVPNode as JVPNode
+from fastgrad._engine.core import SparseObject as SparseObject
+from fastgrad._engine.core import VJPNode as VJPNode
+from fastgrad._engine.core import VSpace as VSpace
+from fastgrad._engine.core import vspace as vspace
 from fastgrad.tracer import Box as Box
 from fastgrad.tracer import Node as Node
 from fastgrad.tracer import getval as getval

@@ -4,12 +4,12 @@ import inspect
 import math
 
 import fastgrad.numpy as np
-from fastgrad._backward import pull_once, value_and_gradient
-from fastgrad._core import ClosedOverTrace, DerivedFunction
-from fastgrad._jacobians import by_columns, by_columns_at_once, by_rows, is_tall
-from fastgrad._mistakes import check_returned, place_of_name
-from fastgrad._rules import def_whole
-from fastgrad._user_code import warn
+from fastgrad._diagnostics.messages import check_returned, place_of_name
+from fastgrad._diagnostics.user_code import warn
+from fastgrad._engine.backward import pull_once, value_and_gradient
+from fastgrad._engine.core import ClosedOverTrace, DerivedFunction
+from fastgrad._jacobians.jacobians import by_columns, by_columns_at_once, by_rows, is_tall
+from fastgrad._rules.direct import def_whole
 from fastgrad.core import make_jvp as _make_jvp
 from fastgrad.core import make_vjp as _make_vjp
 from fastgrad.core import sum_outgrads, vspace

@@ -1,7 +1,6 @@
 """Tracing: boxes, nodes, primitives and trace levels. The engine itself is compiled, in `_core.pyx`."""
 
-from fastgrad import _registries
-from fastgrad._core import (
+from fastgrad._engine.core import (
     Box,
     Node,
     Primitive,
@@ -14,7 +13,8 @@ from fastgrad._core import (
     trace_stack,
     ufunc_primitives,
 )
-from fastgrad._rules import register
+from fastgrad._rules import registries as _registries
+from fastgrad._rules.direct import register
 from fastgrad.util import subvals, toposort
 from fastgrad.wrap_util import wraps
 

@@ -4,17 +4,17 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from fastgrad._backward import toposort as toposort
-from fastgrad._core import Box as Box
-from fastgrad._core import BoxMakers, Primitive
-from fastgrad._core import Node as Node
-from fastgrad._core import TraceStack as TraceStack
-from fastgrad._core import find_top_boxed_args as find_top_boxed_args
-from fastgrad._core import getval as getval
-from fastgrad._core import isbox as isbox
-from fastgrad._core import new_box as new_box
-from fastgrad._core import trace as trace
-from fastgrad._core import trace_stack as trace_stack
+from fastgrad._engine.backward import toposort as toposort
+from fastgrad._engine.core import Box as Box
+from fastgrad._engine.core import BoxMakers, Primitive
+from fastgrad._engine.core import Node as Node
+from fastgrad._engine.core import TraceStack as TraceStack
+from fastgrad._engine.core import find_top_boxed_args as find_top_boxed_args
+from fastgrad._engine.core import getval as getval
+from fastgrad._engine.core import isbox as isbox
+from fastgrad._engine.core import new_box as new_box
+from fastgrad._engine.core import trace as trace
+from fastgrad._engine.core import trace_stack as trace_stack
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -1,6 +1,6 @@
 """Small helpers at autograd's import path."""
 
-from fastgrad._backward import toposort
+from fastgrad._engine.backward import toposort
 
 __all__ = ["func", "quick_grad_check", "subval", "subvals", "toposort"]
 

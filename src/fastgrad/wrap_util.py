@@ -2,8 +2,8 @@
 
 import inspect
 
-from fastgrad._core import DerivedFunction
-from fastgrad._mistakes import check_argnum, check_distinct
+from fastgrad._diagnostics.messages import check_argnum, check_distinct
+from fastgrad._engine.core import DerivedFunction
 from fastgrad.util import subvals
 
 __all__ = ["get_doc", "get_name", "subvals", "take_place", "unary_to_nary", "wrap_nary_f", "wraps"]

@@ -1,8 +1,8 @@
 """Nested containers of parameters as one vector, and back."""
 
 import fastgrad.numpy as np
-from fastgrad._backward import make_vjp
-from fastgrad._core import DerivedFunction
+from fastgrad._engine.backward import make_vjp
+from fastgrad._engine.core import DerivedFunction
 from fastgrad.tracer import getval
 
 __all__ = ["flatten", "flatten_func"]

@@ -1,6 +1,6 @@
 """Other tracers than the two modes: one that replays a graph, one that keeps all of it."""
 
-from fastgrad._core import DerivedFunction
+from fastgrad._engine.core import DerivedFunction
 from fastgrad.tracer import Node, trace
 from fastgrad.util import subvals, toposort
 from fastgrad.wrap_util import wraps

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from fastgrad._core import Node
+from fastgrad._engine.core import Node
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

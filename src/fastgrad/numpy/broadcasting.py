@@ -5,7 +5,7 @@ import operator
 
 import numpy as onp
 
-from fastgrad._core import ArrayVSpace, VSpace, bind_broadcasting, dtype_of, is_complex, vspace
+from fastgrad._engine.core import ArrayVSpace, VSpace, bind_broadcasting, dtype_of, is_complex, vspace
 from fastgrad.numpy import numpy_wrapper as anp
 
 

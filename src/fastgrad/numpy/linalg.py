@@ -6,9 +6,9 @@ import math as _math
 import numpy as _np
 import numpy.linalg as _npla
 
-from fastgrad._core import holds_box as _holds_box
+from fastgrad._engine.core import holds_box as _holds_box
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.assembling import traced_array as _traced_array
+from fastgrad.numpy._namespace.arrays import traced_array as _traced_array
 from fastgrad.numpy.numpy_wrapper import wrap_namespace
 from fastgrad.tracer import getval as _getval
 from fastgrad.tracer import isbox as _isbox

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from fastgrad._core import ArrayBox, bind_operators
+from fastgrad._engine.core import ArrayBox, bind_operators
 from fastgrad.builtins import SequenceBox
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.numpy_vspaces import complex_types, float_types, linalg_results

@@ -4,8 +4,8 @@ from fastgrad.core import JVPNode, def_linear, defjvp, defjvp_argnum, vspace
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import broadcast, match_complex, replace_zero
 from fastgrad.numpy.numpy_boxes import ArrayBox
+from fastgrad.numpy.rules.nondifferentiable import nograd_functions
 from fastgrad.numpy.rules.reductions import balanced_eq
-from fastgrad.numpy.rules.untraced import nograd_functions
 
 __all__ = [
     "ArrayBox",

@@ -11,8 +11,8 @@ from fastgrad.numpy.broadcasting import (
 )
 from fastgrad.numpy.numpy_boxes import ArrayBox
 from fastgrad.numpy.rules.indexing import untake
+from fastgrad.numpy.rules.nondifferentiable import nograd_functions
 from fastgrad.numpy.rules.reductions import balanced_eq
-from fastgrad.numpy.rules.untraced import nograd_functions
 
 __all__ = [
     "ArrayBox",

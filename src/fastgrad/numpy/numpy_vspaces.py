@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastgrad._core import ArrayVSpace, ComplexArrayVSpace, array_vspace
+from fastgrad._engine.core import ArrayVSpace, ComplexArrayVSpace, array_vspace
 from fastgrad.builtins import NamedTupleVSpace
 from fastgrad.core import VSpace
 

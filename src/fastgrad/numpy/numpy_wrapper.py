@@ -5,10 +5,10 @@ No function belongs in here: NumPy's ``any``, ``max`` and ``sum`` hide Python's.
 
 import numpy as _np
 
-from fastgrad.numpy import assembling as _assembling
-from fastgrad.numpy import wrapping as _wrapping
-from fastgrad.numpy import writing as _writing
-from fastgrad.numpy.wrapping import notrace_functions, wrap_intdtype, wrap_namespace
+from fastgrad.numpy._namespace import arrays as _assembling
+from fastgrad.numpy._namespace import in_place as _writing
+from fastgrad.numpy._namespace import wrapping as _wrapping
+from fastgrad.numpy._namespace.wrapping import notrace_functions, wrap_intdtype, wrap_namespace
 from fastgrad.tracer import Box, notrace_primitive, primitive
 
 _names = {

@@ -16,7 +16,7 @@ def _fill():
         if "__all__" not in names:
             import numpy.random as npr
 
-            from fastgrad.numpy.wrapping import wrap_namespace
+            from fastgrad.numpy._namespace.wrapping import wrap_namespace
 
             wrap_namespace(vars(npr), names)
             names["__all__"] = [name for name in names if not name.startswith("_")]

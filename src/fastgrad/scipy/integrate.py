@@ -11,12 +11,12 @@ import numpy as onp
 import scipy.integrate as _integrate
 
 import fastgrad.numpy as np
-from fastgrad._core import holds_box
-from fastgrad._rules import def_whole
+from fastgrad._engine.core import holds_box
+from fastgrad._rules.direct import def_whole
 from fastgrad.builtins import tuple as traced_tuple
 from fastgrad.core import make_jvp, make_vjp, vspace
 from fastgrad.misc.flatten import _flatten, flatten
-from fastgrad.numpy.assembling import traced_array
+from fastgrad.numpy._namespace.arrays import traced_array
 from fastgrad.scipy.rules.refusing import refuse_keywords
 from fastgrad.tracer import getval, isbox, primitive
 

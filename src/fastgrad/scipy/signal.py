@@ -4,8 +4,8 @@ import math
 
 import numpy as onp
 
-from fastgrad._core import Primitive
-from fastgrad._rules import def_direct
+from fastgrad._engine.core import Primitive
+from fastgrad._rules.direct import def_direct
 from fastgrad.core import vspace
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import fit

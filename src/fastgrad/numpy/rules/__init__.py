@@ -1,9 +1,8 @@
 """The rules of NumPy's functions, both modes side by side, a family to a file."""
 
 from fastgrad.numpy.rules import (  # noqa: F401
-    batching,
-    composed,
     construction,
+    containers,
     contractions,
     convolutions,
     decompositions,
@@ -13,10 +12,11 @@ from fastgrad.numpy.rules import (  # noqa: F401
     indexing,
     joining,
     linalg,
+    nondifferentiable,
     norms,
     padding,
     reductions,
     shapes,
     sorting,
-    untraced,
+    statistics,
 )

@@ -1,6 +1,6 @@
 """Building arrays from traced values, and casting them."""
 
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import vspace
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import all_tangents, fit, fit_dtype

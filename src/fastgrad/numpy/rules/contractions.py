@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import numpy as onp
 
-from fastgrad._core import vspace
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._engine.core import vspace
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import as_array, fit, is_complex, unbroadcast
 from fastgrad.util import subvals

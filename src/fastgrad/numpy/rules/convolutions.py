@@ -2,8 +2,8 @@
 
 import math
 
-from fastgrad._core import VSpace
-from fastgrad._rules import def_direct
+from fastgrad._engine.core import VSpace
+from fastgrad._rules.direct import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import fit, is_complex
 

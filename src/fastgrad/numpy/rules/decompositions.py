@@ -11,7 +11,7 @@ be divided by the difference of two equal values is taken as zero, which is righ
 
 import numpy as onp
 
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.builtins import tangents_of
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp

@@ -2,7 +2,7 @@
 
 import numpy as onp
 
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import VSpace, vspace
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, fit, normalize_axes

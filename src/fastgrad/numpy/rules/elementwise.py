@@ -2,7 +2,7 @@
 
 import numpy as onp
 
-from fastgrad._rules import ByExponent, def_direct, def_elementwise
+from fastgrad._rules.direct import ByExponent, def_direct, def_elementwise
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import is_complex, replace_zero
 from fastgrad.tracer import getval

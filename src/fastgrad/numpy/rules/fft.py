@@ -10,7 +10,7 @@ import operator
 
 import numpy as onp
 
-from fastgrad._rules import def_direct
+from fastgrad._rules.direct import def_direct
 from fastgrad.numpy import fft as anp_fft
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, fit_dtype

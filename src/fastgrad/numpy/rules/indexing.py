@@ -4,8 +4,8 @@ import math
 
 import numpy as onp
 
-from fastgrad._core import bind_index_rules, is_basic, meets_once
-from fastgrad._rules import def_direct
+from fastgrad._engine.core import bind_index_rules, is_basic, meets_once
+from fastgrad._rules.direct import def_direct
 from fastgrad.core import SparseObject
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.tracer import primitive

@@ -2,8 +2,8 @@
 
 from itertools import accumulate
 
-from fastgrad._core import VSpace
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._engine.core import VSpace
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import all_tangents, fit_dtype
 

@@ -6,7 +6,7 @@ those of Giles (2008), "An extended collection of matrix derivative results". Al
 
 import numpy as onp
 
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.builtins import make_sequence
 from fastgrad.core import JVPNode, VJPNode, vspace
 from fastgrad.numpy import linalg

@@ -7,7 +7,7 @@ import math
 
 import numpy as onp
 
-from fastgrad._rules import def_direct
+from fastgrad._rules.direct import def_direct
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import is_complex, keep_reduced, like, normalize_axes

@@ -4,7 +4,7 @@ import math
 
 import numpy as onp
 
-from fastgrad._rules import def_direct
+from fastgrad._rules.direct import def_direct
 from fastgrad.core import defvjp, make_jvp, make_vjp, vspace
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import fit_dtype

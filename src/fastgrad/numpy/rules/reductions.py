@@ -10,8 +10,8 @@ import math
 
 import numpy as onp
 
-from fastgrad._core import extreme_back, spread_over_axes
-from fastgrad._rules import def_direct
+from fastgrad._engine.core import extreme_back, spread_over_axes
+from fastgrad._rules.direct import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, is_complex, keep_reduced, kept_shape, like, normalize_axes
 from fastgrad.tracer import getval, primitive

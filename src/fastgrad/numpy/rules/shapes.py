@@ -4,7 +4,7 @@ import math
 
 import numpy as onp
 
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import all_tangents, fit
 from fastgrad.numpy.rules.indexing import untake

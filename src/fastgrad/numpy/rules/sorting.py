@@ -2,7 +2,7 @@
 
 import numpy as onp
 
-from fastgrad._rules import def_direct
+from fastgrad._rules.direct import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.tracer import getval, primitive
 

@@ -6,7 +6,7 @@ pairing Re sum(g * v) asks for transposes without conjugation.
 
 import numpy as onp
 
-from fastgrad._rules import def_direct, def_whole
+from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import vspace
 from fastgrad.differential_operators import make_jvp, make_vjp
 from fastgrad.numpy import linalg as npla

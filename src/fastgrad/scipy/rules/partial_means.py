@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fastgrad._rules import def_direct
+from fastgrad._rules.direct import def_direct
 from fastgrad.differential_operators import make_jvp
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.tracer import primitive

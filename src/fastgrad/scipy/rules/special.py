@@ -5,7 +5,7 @@ import math
 import numpy as onp
 import scipy.special
 
-from fastgrad._rules import def_direct, def_elementwise
+from fastgrad._rules.direct import def_direct, def_elementwise
 from fastgrad.builtins import tuple as traced_tuple
 from fastgrad.core import vspace
 from fastgrad.numpy import numpy_wrapper as anp

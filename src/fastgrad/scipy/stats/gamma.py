@@ -3,7 +3,7 @@
 import scipy.stats as _stats
 
 from fastgrad.numpy import numpy_wrapper as _anp
-from fastgrad.scipy.stats.location_scale import Family as _Family
+from fastgrad.scipy.rules.location_scale import Family as _Family
 from fastgrad.scipy.wrapping import special as _special
 
 gamma = _special.gamma

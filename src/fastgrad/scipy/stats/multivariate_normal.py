@@ -7,12 +7,12 @@ mean and (q q^T - P) / 2 to cov, which counts as symmetric.
 import numpy as _onp
 import scipy.stats as _stats
 
-from fastgrad._rules import def_direct as _def_direct
+from fastgrad._rules.direct import def_direct as _def_direct
 from fastgrad.core import vspace as _vspace
 from fastgrad.numpy import linalg as _npla
 from fastgrad.numpy import numpy_wrapper as _anp
 from fastgrad.numpy.broadcasting import fit as _fit
-from fastgrad.scipy.stats.location_scale import primitive_of as _primitive_of
+from fastgrad.scipy.rules.location_scale import primitive_of as _primitive_of
 from fastgrad.scipy.wrapping import linalg as _linalg
 from fastgrad.tracer import getval as _getval
 

@@ -2,7 +2,7 @@
 
 import scipy.stats as _stats
 
-from fastgrad.scipy.stats.location_scale import Family as _Family
+from fastgrad.scipy.rules.location_scale import Family as _Family
 
 _family = _Family(_stats.norm, __name__, slope=lambda y: -y, shapes={})
 

@@ -1,0 +1,464 @@
+# Primitives: functions that unwrap boxes, call themselves on what is left, and record the call.
+
+cdef class Rule:
+    """One argument's rule: made by `fastgrad.core`, read by the nodes."""
+
+    def __init__(self, int kind, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0,
+                 dict for_numbers=None, int plain=0, real_deriv=None):
+        self.real_deriv = real_deriv
+        self.plain = plain
+        self.kind = kind
+        self.fun = fun
+        self.n_args = n_args
+        self.for_numbers = for_numbers
+        self.keeps = keeps
+        self.spaces = spaces
+
+
+cdef class Rules:
+    """The rules of one primitive in one mode."""
+
+    def __init__(self, fun, int form, tuple by_argnum=(), whole=None, bint broadcasts=False, argnums=None,
+                 bint opaque=False, bint closures=False):
+        if form == FORM_WHOLE and not by_argnum:
+            by_argnum = (Rule(RULE_CALL, whole, 0xFFFFFFFF, 0),)
+        self.argnums = argnums
+        self.fun = fun
+        self.form = form
+        self.by_argnum = by_argnum
+        self.whole = whole
+        self.broadcasts = broadcasts
+        self.opaque = opaque
+        self.closures = closures
+
+    def covers(self, Py_ssize_t argnum):
+        """Say whether there is a rule for an argument, as far as that is known."""
+        if self.form == FORM_CALL:
+            return argnum < len(self.by_argnum) and self.by_argnum[argnum] is not None
+        return self.argnums is None or argnum in self.argnums
+
+    def pullback(self, tuple argnums, ans, tuple args, dict kwargs):
+        """Give the pullback of one call by these rules."""
+        cdef VJPNode node = VJPNode.__new__(VJPNode)
+        check_argnums(argnums, len(args), len(argnums))
+        fill_vjp_node(node, ans, self, args, kwargs, argnums, (None,) * len(argnums))
+        return node.vjp
+
+    def pushforward(self, tuple argnums, tangents, ans, tuple args, dict kwargs):
+        """Give the tangent of the answer of one call by these rules."""
+        tangents = list(tangents)
+        check_argnums(argnums, len(args), len(tangents))
+        return push_forward(self, ans, args, kwargs, argnums, tangents)
+
+    cdef PyObject *rule(self, Py_ssize_t argnum, bint forward) except NULL:
+        # Borrowed: rules are never changed once made.
+        cdef PyObject *rule = NULL
+        if argnum < PyTuple_GET_SIZE_(<PyObject *>self.by_argnum):
+            rule = PyTuple_GET_ITEM_(<PyObject *>self.by_argnum, argnum)
+        if rule == NULL or rule == <PyObject *>None:
+            raise missing_rule(self.fun, "JVP" if forward else "VJP", argnum)
+        return rule
+
+
+cdef list replaced = []
+
+
+cdef int outlive(object rules) except -1:
+    # Without the GIL another thread may be about to take a reference to what is replaced: it is never freed then.
+    if FASTGRAD_FREE_THREADED and rules is not None:
+        replaced.append(rules)
+    return 0
+
+
+cdef int check_argnums(tuple argnums, Py_ssize_t n_args, Py_ssize_t n_parents) except -1:
+    for argnum in argnums:
+        if not 0 <= argnum < n_args:
+            raise ValueError(f"argnum {argnum} is not one of the {n_args} arguments")
+    if n_parents != len(argnums):
+        raise ValueError(f"{len(argnums)} argnums were given with {n_parents} parents or tangents")
+    return 0
+
+
+def missing_rule(fun, str mode, argnum):
+    """Make the error for a rule that nobody has defined."""
+    define = "defvjp" if mode == "VJP" else "defjvp"
+    return NotImplementedError(
+        f"{mode} of {getattr(fun, '__name__', fun)} wrt argnum {argnum}{parameter_name(fun, argnum)} not defined; "
+        f"define it with fastgrad.extend.{define}, or take a plain value first with fastgrad.tracer.getval"
+    )
+
+
+def parameter_name(fun, argnum):
+    """Give the name of a parameter in brackets, for a message; "" where it is not known."""
+    try:
+        return f" ({list(inspect.signature(fun).parameters)[argnum]})"
+    except (TypeError, ValueError, IndexError):
+        return ""
+
+
+class ClosedOverTrace(TypeError):
+    """A primitive used a traced value that is none of its arguments, so that no rule can tell its derivative."""
+
+    def __init__(self, name):
+        super().__init__(f"{name} uses a traced value that was not passed to it; pass it as an argument")
+
+
+cdef class Primitive:
+    """A function that the tracer intercepts.
+
+    Called on plain values it is the function itself. Called on boxes it unwraps those of the highest trace level,
+    calls itself on what is left, and records the call in a node.
+
+    Parameters
+    ----------
+    fun : callable
+        The function on plain values.
+    never_traced : bool
+        Whether it always unwraps all boxes and is never recorded.
+    array_like : bool
+        Whether a list or tuple with boxes in it, given as an argument, stands for the array of it.
+    """
+
+    def __cinit__(self):
+        self.vectorcall = <void *>primitive_vectorcall
+
+    def __init__(self, fun, bint never_traced=False, bint array_like=False):
+        if not callable(fun):
+            raise TypeError(f"a primitive is made of a function, not of {fun!r}")
+        self.fun = fun
+        self.array_like = array_like
+        self.never_traced = never_traced
+        self.is_ufunc = isinstance(fun, np.ufunc)
+        if self.is_ufunc:
+            self.n_inputs = fun.nin
+            self.is_elementwise = fun.signature is None and fun.nout == 1
+            serve_ufunc(self)
+        self.notrace_types = ()
+        self.out_place = -2
+        functools.update_wrapper(self, fun, updated=())
+        if not hasattr(fun, "__name__"):
+            self.__name__ = type(fun).__name__
+        if not hasattr(fun, "__qualname__"):
+            self.__qualname__ = self.__name__
+
+    def __call__(self, *args, **kwargs):
+        return self.call_tuple(args, kwargs or None, True)
+
+    def __get__(self, instance, owner):
+        return self if instance is None else PyMethod_New(self, instance)
+
+    def __repr__(self):
+        return f"<primitive {self.__qualname__}>"
+
+    def __reduce__(self):
+        return self.__qualname__
+
+    def defgrad(self, gradfun, argnum=0):
+        """Deprecated: use `fastgrad.extend.defvjp`."""
+        from fastgrad._deprecated import defgrad
+        defgrad(self, gradfun, argnum)
+
+    def defvjp(self, vjpmaker, argnum=0):
+        """Deprecated: use `fastgrad.extend.defvjp`."""
+        from fastgrad._deprecated import defvjp_method
+        defvjp_method(self, vjpmaker, argnum)
+
+    def defvjp_is_zero(self, argnums=(0,)):
+        """Deprecated: use `fastgrad.extend.defvjp` with None for a rule."""
+        from fastgrad._deprecated import defvjp_is_zero
+        defvjp_is_zero(self, argnums)
+
+    @property
+    def vjp_rules(self):
+        """Rules or None : how cotangents are pulled back through this primitive."""
+        return self.vjps
+
+    @vjp_rules.setter
+    def vjp_rules(self, Rules rules):
+        outlive(self.vjps)
+        self.vjps = rules
+
+    @property
+    def jvp_rules(self):
+        """Rules or None : how tangents are pushed forward through this primitive."""
+        return self.jvps
+
+    @jvp_rules.setter
+    def jvp_rules(self, Rules rules):
+        outlive(self.jvps)
+        self.jvps = rules
+
+    @property
+    def is_array_function(self):
+        """bool : whether this is a function of arrays, made by `wrap_namespace`."""
+        return self.array_like
+
+    @property
+    def notrace(self):
+        """tuple of type : the node types in which calls are not recorded."""
+        return self.notrace_types
+
+    @notrace.setter
+    def notrace(self, tuple node_types):
+        outlive(self.notrace_types)
+        self.notrace_types = node_types
+
+    cdef object call(self, object x, object y):
+        # Two arguments, boxed or not.
+        if is_simple(x) and is_simple(y):
+            return binary_op(self, x, y)
+        return self.call2(x, y)
+
+    cdef object call1(self, object x):
+        cdef Box box
+        cdef Rules rules
+        if Py_TYPE(x) is not <PyTypeObject *>ArrayBox:
+            return self.call_tuple((x,), None, True)
+        if self.never_traced:
+            return unary_op(self, peel(x))
+        box = <Box>x
+        if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
+            return self.call1(box._value) if is_box(box._value) else unary_op(self, box._value)
+        rules = self.vjps
+        if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+                or PyTuple_GET_SIZE_(<PyObject *>rules.by_argnum) == 0):
+            return self.call_traced((x,), None)
+        value = box._value
+        if is_box(value):
+            ans = self.call1(value)
+        else:
+            ans = unary_op(self, value)
+        return box_answer(ans, box._trace, unary_node(rules, ans, value, <PyObject *>box._node), self)
+
+    cdef bint takes(self, object x):
+        # May call2 take x as it is? A plain value; for all but ufuncs, also whatever is no list with boxes in it.
+        if is_simple(x):
+            return True
+        if is_shape(x):
+            return self.vjps is None or not self.vjps.broadcasts
+        return not (self.is_ufunc or is_box(x) or (self.array_like and type(x) in (list, tuple)))
+
+    cdef object call2(self, object x, object y):
+        cdef Py_ssize_t level = -1
+        cdef bint x_boxed = Py_TYPE(x) is <PyTypeObject *>ArrayBox
+        cdef bint y_boxed = Py_TYPE(y) is <PyTypeObject *>ArrayBox
+        cdef Rules rules = self.vjps
+        cdef PyObject *x_node
+        cdef PyObject *y_node
+        cdef Box box
+        if self.never_traced or not (x_boxed or self.takes(x)) or not (y_boxed or self.takes(y)):
+            return self.call_tuple((x, y), None, True)
+        if x_boxed:
+            level = (<Box>x)._trace
+        if y_boxed and (<Box>y)._trace >= level:
+            if (<Box>y)._trace > level:
+                x_boxed = False
+            level = (<Box>y)._trace
+        elif y_boxed:
+            y_boxed = False
+        if level < 0:
+            return self.call_tuple((x, y), None, True)
+        box = <Box>x if x_boxed else <Box>y
+        xv = (<Box>x)._value if x_boxed else x
+        yv = (<Box>y)._value if y_boxed else y
+        if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
+            return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(self, xv, yv)
+        if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+                or self.n_inputs == 1):
+            return self.call_traced((x, y), None)
+        if is_box(xv) or is_box(yv):
+            ans = self.call2(xv, yv)
+        else:
+            ans = binary_op(self, xv, yv)
+            if rules is index_rules and x_boxed and not y_boxed and Py_TYPE(xv) is &PyArray_Type:
+                record = index_node(xv, yv, <VJPNode>(<Box>x)._node)
+                if record is not None:
+                    return box_answer(ans, level, record, self)
+        x_node = <PyObject *>(<Box>x)._node if x_boxed else NULL
+        y_node = <PyObject *>(<Box>y)._node if y_boxed else NULL
+        return box_answer(ans, level, binary_node(rules, ans, xv, yv, x_node, y_node), self)
+
+    cdef object call_tuple(self, tuple args, dict kwargs, bint defer):
+        # Any call. `defer`: leave it to NumPy to ask a foreign __array_ufunc__ first, as its dispatch rules have it.
+        cdef bint boxed = False, boxed_keyword = False
+        for x in args:
+            if self.array_like and is_traced_sequence(x):
+                return self.call_tuple(tuple(map(traced_array, args)), kwargs, defer)
+            if is_box(x):
+                boxed = True
+        if kwargs is not None:
+            for name, x in kwargs.items():
+                if self.array_like and is_traced_sequence(x):
+                    return self.call_tuple(args, {**kwargs, name: traced_array(x)}, defer)
+                if is_box(x):
+                    boxed_keyword = True
+        if not (boxed or boxed_keyword):
+            return call_plain_tuple(self, args, kwargs)
+        if self.never_traced:
+            return self.fun(*map(peel_argument, args), **{k: peel(v) for k, v in (kwargs or {}).items()})
+        if boxed_keyword:
+            from fastgrad._rules.keywords import as_positional
+            args, kwargs, placed = as_positional(self, args, kwargs)
+            return self.call_tuple(args, kwargs, defer) if placed else self.fun(*args, **kwargs)
+        if defer and self.is_ufunc and has_foreign(args):
+            return PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
+        return self.call_traced(args, kwargs)
+
+    cdef object as_argument(self, object x):
+        # A plain list or tuple beside a traced argument: rules do arithmetic with it if it stands for an array. It does
+        # so in functions of arrays alone, and else if there are numbers with a point in it: shapes and axes have none.
+        if self.vjps is not None and self.vjps.broadcasts:
+            return np.asarray(x)
+        if is_shape(x):
+            return x
+        try:
+            array = np.asarray(x)
+        except ValueError:  # of lists of unequal lengths
+            return x
+        return array if array.dtype.kind in "fc" else x
+
+    cdef int refuse_output(self, tuple args, dict kwargs) except -1:
+        # A traced value can't be put into an array of the user's, nor may a rule write its results there.
+        cdef Py_ssize_t n = len(args)
+        given = kwargs is not None and kwargs.get("out") is not None
+        if not given and self.is_ufunc:
+            given = n > self.n_inputs
+        elif not given and n > 2:
+            if self.out_place == -2:
+                from fastgrad._rules.keywords import place_of
+                self.out_place = place_of(self.fun, "out")
+            given = 0 <= self.out_place < n and args[self.out_place] is not None
+        if given:
+            raise NotImplementedError(
+                f"{self.__name__} of a traced value has no derivative with 'out' given; use the returned array"
+            )
+        return 0
+
+    cdef object call_traced(self, tuple args, dict kwargs):
+        # `args` holds a box. Only the highest level is unwrapped here; the call on what is left sees the others.
+        cdef Py_ssize_t level = -1, i
+        cdef list values, argnums = [], parents = []
+        cdef Node node = None
+        cdef bint boxed = False
+        for x in args:
+            if is_box(x) and (<Box>x)._trace > level:
+                level = (<Box>x)._trace
+        values = list(args)
+        for i in range(len(values)):
+            x = values[i]
+            if is_box(x):
+                if (<Box>x)._trace == level:
+                    values[i] = (<Box>x)._value
+                    node = (<Box>x)._node
+                    if node is None:
+                        raise TypeError(f"argument {i} of {self.__name__} is a box without a node: it is in no trace")
+                    argnums.append(i)
+                    parents.append(node)
+                    boxed = boxed or is_box(values[i])
+                else:
+                    boxed = True
+            elif self.array_like and type(x) in (list, tuple):
+                values[i] = self.as_argument(x)
+        args = tuple(values)
+        if self.array_like:
+            self.refuse_output(args, kwargs)
+        if self.notrace_types and is_constant_to(self, node):
+            return self.call_tuple(args, kwargs, True)
+        if boxed:
+            ans = self.call_traced(args, kwargs)
+        else:
+            ans = call_plain_tuple(self, args, kwargs)
+        if is_box(ans) and (<Box>ans)._trace >= level:
+            raise ClosedOverTrace(self.__name__)
+        record = node.record(ans, self, args, kwargs if kwargs is not None else {}, tuple(argnums), tuple(parents))
+        return box_answer(ans, level, record, self)
+
+
+# Kind of node -> the kind whose constants are its own too.
+cdef dict likened = {}
+
+
+def trace_like(kind, other):
+    """Let calls that are constant to one kind of node be so to another."""
+    likened[kind] = other
+
+
+cdef bint is_constant_to(Primitive fun, object node):
+    return type(node) in fun.notrace_types or likened.get(type(node)) in fun.notrace_types
+
+
+def peel_argument(x):
+    """Unbox a value, or those directly in a list or tuple."""
+    if type(x) not in (list, tuple):
+        return peel(x)
+    Py_EnterRecursiveCall(" while taking traced values out of nested lists")
+    try:
+        return type(x)(map(peel_argument, x))
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef inline bint is_shape(object x):
+    # A tuple of ints: a shape, or axes.
+    cdef Py_ssize_t i
+    if Py_TYPE(x) is not &PyTuple_Type:
+        return False
+    for i in range(PyTuple_GET_SIZE_(<PyObject *>x)):
+        if not PyLong_CheckExact(<object>PyTuple_GET_ITEM_(<PyObject *>x, i)):
+            return False
+    return True
+
+
+cdef inline bint is_simple(object x):
+    # Not a box, and nothing whose __array_ufunc__ NumPy would ask.
+    cdef PyTypeObject *t = Py_TYPE(x)
+    return (t is &PyArray_Type or t is &PyFloat_Type or t is &PyDoubleArrType_Type or t is &PyLong_Type
+            or t is &PyComplex_Type or t is &PyFloatArrType_Type or t is &PyCDoubleArrType_Type)
+
+
+cdef inline bint is_sequence(PyObject *x):
+    return Py_TYPE(<object>x) is &PyList_Type or Py_TYPE(<object>x) is &PyTuple_Type
+
+
+# Makes a traced array of a list or tuple with boxes in it, and leaves all else alone; set by fastgrad.numpy.
+cdef object traced_array = None
+
+
+def bind_traced_array(fun):
+    """Set the function that makes a traced array of a list with boxes in it."""
+    global traced_array
+    traced_array = fun
+
+
+cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargsf, PyObject *kwnames):
+    cdef Primitive self = <Primitive>callable_
+    cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf), total = n, i
+    cdef dict kwargs = None
+    cdef bint boxed = False
+    if kwnames == NULL:
+        if n == 1 and Py_TYPE(<object>args[0]) is <PyTypeObject *>ArrayBox:
+            return self.call1(<object>args[0])
+        if n == 2 and (Py_TYPE(<object>args[0]) is <PyTypeObject *>ArrayBox
+                       or Py_TYPE(<object>args[1]) is <PyTypeObject *>ArrayBox):
+            return self.call2(<object>args[0], <object>args[1])
+    else:
+        total += PyTuple_GET_SIZE_(kwnames)
+    for i in range(total):
+        if is_box(<object>args[i]) or (self.array_like and is_sequence(args[i])):
+            boxed = True
+            break
+    if not boxed:
+        if kwnames == NULL:
+            if n == 1:
+                return unary_op(self, <object>args[0])
+            if n == 2:
+                return binary_op(self, <object>args[0], <object>args[1])
+        return call_plain(self, args, nargsf, kwnames)
+    cdef list values = [None] * n
+    for i in range(n):
+        values[i] = <object>args[i]
+    if kwnames != NULL:
+        kwargs = {}
+        for i in range(PyTuple_GET_SIZE_(kwnames)):
+            kwargs[<object>PyTuple_GET_ITEM_(kwnames, i)] = <object>args[n + i]
+    return self.call_tuple(tuple(values), kwargs, True)

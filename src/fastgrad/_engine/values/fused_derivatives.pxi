@@ -1,0 +1,285 @@
+# Formulas: rules of elementwise functions as straight lines of NumPy's inner loops, run on plain values.
+#
+# The derivative of an elementwise function is a Python function made of primitives. On plain values `g * deriv(...)`
+# is the same few ufuncs every time: they are recorded once (fastgrad._rules.recording), and then run here without Python,
+# block by block, so that what lies between stays in the processor's cache and memory is passed over once. The result
+# is bit for bit that of the ufuncs called in turn. Where a value is a box, or not plain, the Python function is called.
+
+cdef extern from *:
+    """
+    typedef struct {
+        fastgrad_call_info *info;
+        int x, y, out;  /* registers; y is -1 for a ufunc of one argument */
+    } fastgrad_step;
+
+    /* data, strides: of each register; a stride of 0 in `advance` keeps a register in its place from block to block.
+       Gives the flags that were raised, or -1 if a loop failed. Needs no GIL. */
+    static int fastgrad_run_steps(const fastgrad_step *steps, int n_steps, char **data, const npy_intp *strides,
+                                  const npy_intp *advance, int n_registers, npy_intp n, npy_intp block) {
+        int s, r, flags = 0;
+        fastgrad_clear_flags();
+        while (n > 0) {
+            npy_intp m = n < block ? n : block;
+            for (s = 0; s < n_steps; s++) {
+                const fastgrad_step *step = steps + s;
+                char *args[3];
+                npy_intp steps_[3];
+                int last = 1;
+                args[0] = data[step->x], steps_[0] = strides[step->x];
+                if (step->y >= 0) args[1] = data[step->y], steps_[1] = strides[step->y], last = 2;
+                args[last] = data[step->out], steps_[last] = strides[step->out];
+                if (step->info->loop(step->info->context, args, &m, steps_, step->info->auxdata) < 0) return -1;
+                flags |= fastgrad_flags();  /* some loops clear them when they end */
+            }
+            for (r = 0; r < n_registers; r++) data[r] += m * advance[r];
+            n -= m;
+        }
+        return flags;
+    }
+    """
+    int FE_OVERFLOW, FE_INVALID, FE_DIVBYZERO, FE_UNDERFLOW
+
+    ctypedef struct fastgrad_step:
+        fastgrad_call_info *info
+        int x
+        int y
+        int out
+    int fastgrad_run_steps(const fastgrad_step *, int, char **, const cnp.npy_intp *, const cnp.npy_intp *, int,
+                           cnp.npy_intp, cnp.npy_intp) nogil
+
+cdef enum:
+    # Registers: g, ans, x, y; constants; values in between; the result.
+    N_INPUTS = 4
+    FIRST_CONSTANT = 4
+    N_CONSTANTS = 5
+    FIRST_BETWEEN = 9
+    N_BETWEEN = 6
+    RESULT = 15
+    N_REGISTERS = 16
+    MAX_STEPS = 7
+    BLOCK_BYTES = 4096
+
+# The same, for fastgrad._rules.recording.
+formula_limits = {"constants": N_CONSTANTS, "steps": MAX_STEPS, "first constant": FIRST_CONSTANT,
+                  "first between": FIRST_BETWEEN, "result": RESULT}
+
+
+cdef class Formula:
+    """A straight line of ufuncs.
+
+    Parameters
+    ----------
+    steps : list of (Primitive, int, int, int)
+        Ufunc, registers of its arguments (the second -1 if it takes one) and of its answer; the last answer is the
+        result.
+    constants : list of float
+        What the registers of constants hold.
+    """
+
+    # The steps, with the loops for each place of Primitive.loops; runs: whether all of these are there. lanes: which of
+    # the operations on scalars a step is, done without a loop. Bit i of inputs: g, ans, x, y.
+    cdef fastgrad_step steps[3][MAX_STEPS]
+    cdef bint runs[3]
+    cdef bint runs_scalars
+    cdef int lanes[MAX_STEPS]
+    cdef double constants[N_CONSTANTS]
+    cdef int n_steps
+    cdef unsigned int inputs
+
+    def __init__(self, list steps, list constants):
+        cdef Primitive fun
+        cdef int i
+        self.n_steps = len(steps)
+        self.inputs = 0
+        self.runs_scalars = self.runs[0] = self.runs[1] = self.runs[2] = True
+        for i in range(self.n_steps):
+            fun, x, y, out = steps[i]
+            self.lanes[i] = fun.lane
+            self.runs_scalars = self.runs_scalars and (fun.loops[0] != NULL or fun.lane)
+            for k in range(3):
+                self.runs[k] = self.runs[k] and fun.loops[k] != NULL
+                self.steps[k][i].info = <fastgrad_call_info *>fun.loops[k]
+                self.steps[k][i].x, self.steps[k][i].y, self.steps[k][i].out = x, y, out
+            for register in (x, y):
+                if 0 <= register < N_INPUTS:
+                    self.inputs |= 1 << register
+        for i in range(len(constants)):
+            self.constants[i] = constants[i]
+
+    cdef object run(self, PyObject **inputs, int reuse):
+        """The result for inputs g, ans, x, y (those not used may be NULL); None where this is not the way.
+
+        `reuse`: which of them the result may take the place of, if nobody else holds it.
+        """
+        cdef double scalars[N_REGISTERS]
+        cdef PyObject *like = NULL
+        cdef PyObject *constant = NULL
+        cdef int typenum = -1, i, kind
+        cdef bint strong = False
+        for i in range(N_INPUTS):
+            if not self.inputs >> i & 1:
+                continue
+            kind = as_double(<object>inputs[i], &scalars[i])
+            if i == 0 and not kind and is_constant(<object>inputs[0]):
+                scalars[0] = (<double *>cnp.PyArray_DATA(<ndarray>inputs[0]))[0]
+                constant, kind = inputs[0], 1
+            if kind:
+                strong = strong or kind == 2
+                continue
+            kind = loop_place(<object>inputs[i])
+            if kind < 0:
+                return None
+            if like == NULL:
+                like, typenum = inputs[i], kind
+            elif kind != typenum or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>inputs[i]):
+                return None
+        if like == NULL:
+            return self.run_on_scalars(scalars) if self.runs_scalars and constant == NULL else None
+        if not self.runs[typenum] or (strong and typenum == 1):
+            return None  # a float64 beside a float32 array makes float64 of it
+        if constant != NULL:
+            if typenum != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>constant):
+                return None
+        for i in range(N_INPUTS):
+            if (self.inputs >> i & reuse >> i & 1 and is_free_array(inputs[i])
+                    and cnp.PyArray_NDIM(<ndarray>inputs[i])):
+                return self.run_on_arrays(inputs, scalars, like, typenum, inputs[i])
+        return self.run_on_arrays(inputs, scalars, like, typenum, NULL)
+
+    cdef object run_on_scalars(self, double *scalars):
+        cdef fastgrad_step *step
+        cdef char *data[3]
+        cdef cnp.npy_intp strides[3]
+        cdef int i, last
+        for i in range(N_CONSTANTS):
+            scalars[FIRST_CONSTANT + i] = self.constants[i]
+        for i in range(self.n_steps):
+            step = &self.steps[0][i]
+            if self.lanes[i]:
+                if not scalar_op(self.lanes[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
+                    return None
+                continue
+            data[0] = <char *>&scalars[step.x]
+            last = 1
+            if step.y >= 0:
+                data[1] = <char *>&scalars[step.y]
+                last = 2
+            data[last] = <char *>&scalars[step.out]
+            strides[0] = strides[1] = strides[2] = 0
+            if not fastgrad_run(step.info, data, 1, strides):
+                return None
+        return fastgrad_float64(scalars[RESULT])
+
+    cdef object run_on_arrays(self, PyObject **inputs, double *scalars, PyObject *like, int place,
+                              PyObject *into):
+        cdef char scratch[N_BETWEEN][BLOCK_BYTES]
+        cdef fastgrad_step steps[MAX_STEPS]
+        cdef double cells[N_REGISTERS][2]
+        cdef char *data[N_REGISTERS]
+        cdef cnp.npy_intp strides[N_REGISTERS]
+        cdef cnp.npy_intp advance[N_REGISTERS]
+        cdef cnp.npy_intp item = cnp.PyArray_ITEMSIZE(<ndarray>like), n = cnp.PyArray_SIZE(<ndarray>like), block
+        cdef int i, n_steps = 0, code
+        cdef fastgrad_step *step
+        for i in range(N_REGISTERS):
+            strides[i] = advance[i] = 0
+            data[i] = <char *>&cells[i]
+            if i < N_INPUTS:
+                if not self.inputs >> i & 1:
+                    continue
+                if loop_place(<object>inputs[i]) >= 0:
+                    data[i] = <char *>cnp.PyArray_DATA(<ndarray>inputs[i])
+                    strides[i] = advance[i] = item
+                elif not put_scalar(&cells[i][0], scalars[i], place):
+                    return None
+            elif i < FIRST_BETWEEN:
+                scalars[i] = self.constants[i - FIRST_CONSTANT]
+                put_scalar(&cells[i][0], scalars[i], place)
+        for i in range(self.n_steps):
+            step = &self.steps[place][i]
+            if (self.lanes[i] and not strides[step.x] and (step.y < 0 or not strides[step.y])
+                    and step.out != RESULT):
+                # Once for all: a loop that sees a number as exponent may go a faster way.
+                if not scalar_op(self.lanes[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
+                    return None
+                data[step.out], strides[step.out] = <char *>&cells[step.out], 0
+                put_scalar(&cells[step.out][0], scalars[step.out], place)
+                continue
+            if step.out != RESULT:
+                data[step.out], strides[step.out] = scratch[step.out - FIRST_BETWEEN], item
+            steps[n_steps] = step[0]
+            n_steps += 1
+        answer = <object>into if into != NULL else empty_like(<object>like)
+        data[RESULT] = <char *>cnp.PyArray_DATA(<ndarray>answer)
+        strides[RESULT] = advance[RESULT] = item
+        block = n if n_steps == 1 else BLOCK_BYTES // item
+        if n <= LANE_SIZE:
+            code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n, block)
+        else:
+            # What a node keeps is borrowed from it, and another thread may set its pullback meanwhile.
+            held = []
+            for i in range(N_INPUTS):
+                if self.inputs >> i & 1:
+                    held.append(<object>inputs[i])
+            with nogil:
+                code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n,
+                                          block)
+        if code > 0 and are_ignored(code):
+            code = 0
+        if code > 0 and into != NULL:
+            # What stood there is lost, but the result is that of the ufuncs: only a warning is due.
+            report_flags(code)
+            code = 0
+        if code < 0:
+            if into != NULL:
+                raise FloatingPointError("a loop of NumPy's failed, and what it was to read is lost")
+            PyErr_Clear()
+        return answer if code == 0 else None
+
+
+cdef bint add_into(object total, object g) except -1:
+    """Add g to a small plain array in place; False where this is not the way."""
+    cdef fastgrad_step step
+    cdef char *data[3]
+    cdef cnp.npy_intp strides[3]
+    cdef cnp.npy_intp stay[3]
+    cdef cnp.npy_intp n
+    cdef int flags
+    step.info = loop_for(p_add, total)
+    if step.info == NULL or step.info != loop_for(p_add, g) or not cnp.PyArray_SAMESHAPE(<ndarray>total, <ndarray>g):
+        return False
+    step.x, step.y, step.out = 0, 1, 2
+    data[0] = data[2] = <char *>cnp.PyArray_DATA(<ndarray>total)
+    data[1] = <char *>cnp.PyArray_DATA(<ndarray>g)
+    strides[0] = strides[1] = strides[2] = cnp.PyArray_ITEMSIZE(<ndarray>total)
+    stay[0] = stay[1] = stay[2] = 0
+    n = cnp.PyArray_SIZE(<ndarray>total)
+    flags = fastgrad_run_steps(&step, 1, data, strides, stay, 3, n, n)
+    if flags > 0 and not are_ignored(flags):
+        report_flags(flags)
+    return True
+
+
+cdef object flagged = [
+    # A call of a ufunc that raises each flag, for NumPy to warn of it, or to raise, as np.errstate says.
+    (FE_OVERFLOW, "over", np.multiply, np.array([1e300]), np.array([1e300])),
+    (FE_INVALID, "invalid", np.multiply, np.array([np.inf]), np.array([0.0])),
+    (FE_DIVBYZERO, "divide", np.divide, np.array([1.0]), np.array([0.0])),
+    (FE_UNDERFLOW, "under", np.multiply, np.array([1e-300]), np.array([1e-300])),
+]
+
+
+cdef bint are_ignored(int flags) except -1:
+    """Are all of these floating-point flags ignored by NumPy at present?"""
+    modes = np.geterr()
+    for flag, name, _, _, _ in flagged:
+        if flags & flag and modes[name] != "ignore":
+            return False
+    return True
+
+
+cdef int report_flags(int flags) except -1:
+    for flag, _, ufunc, x, y in flagged:
+        if flags & flag:
+            ufunc(x, y)
+    return 0

@@ -1,0 +1,1 @@
+"""How rules are defined: direct rules, autograd's registries, keywords, and the recording of fused derivatives."""

@@ -1,0 +1,100 @@
+"""Recording the derivatives of elementwise functions as formulas, which the engine runs on plain values without Python.
+
+A derivative is called once on traced numbers, in a trace whose nodes write down the ufuncs it is made of.
+"""
+
+import dis
+
+import numpy as np
+
+from fastgrad._engine.core import Formula, Primitive, formula_limits, new_box, trace_stack
+from fastgrad.tracer import Node
+
+_G, _ANS = 0, 1
+
+
+class _NotAFormula(Exception):
+    """The derivative is more than a straight line of ufuncs on its arguments and numbers."""
+
+
+class _Operand(Node):
+    """What a ufunc of the line is called on: an input, or the answer of an earlier step."""
+
+    def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
+        if kwargs or not (isinstance(fun.fun, np.ufunc) and fun.fun.nin == len(args) and fun.fun.nout == 1):
+            raise _NotAFormula
+        operands = list(args)
+        for argnum, parent in zip(parent_argnums, parents, strict=True):
+            operands[argnum] = parent
+        self.line = parents[0].line
+        self.line.append((fun, operands, self))
+
+    def initialize_root(self, line, register):
+        self.line, self.register = line, register
+
+
+def _branches(fun):
+    """Say whether a derivative decides anything, which a recording of one call would not show."""
+    return any("JUMP" in instruction.opname for instruction in dis.get_instructions(fun))
+
+
+def _record(deriv, n_args):
+    """Give the steps of a derivative of ``ans`` and arguments, and its result: an operand, or a number."""
+    line = []
+    with trace_stack.new_trace() as level, np.errstate(all="ignore"):
+        inputs = [new_box(0.5, level, _Operand.new_root(line, _ANS + i)) for i in range(1 + n_args)]
+        result = deriv(*inputs)
+    return line, getattr(result, "_node", result)
+
+
+def _assemble(line):
+    """Give the formula of a line of steps, the last of which gives the result."""
+    constants, steps = [], []
+    if len(line) > formula_limits["steps"]:
+        raise _NotAFormula
+
+    def register(operand):
+        if isinstance(operand, _Operand):
+            return operand.register
+        if type(operand) not in (int, float):
+            raise _NotAFormula
+        if float(operand) not in constants:
+            constants.append(float(operand))
+        return formula_limits["first constant"] + constants.index(float(operand))
+
+    for k, (fun, operands, answer) in enumerate(line):
+        x, *y = [register(operand) for operand in operands]
+        # Each answer has a register of its own: a loop may go another way where it writes to what it reads.
+        answer.register = formula_limits["first between"] + k if k + 1 < len(line) else formula_limits["result"]
+        steps.append((fun, x, y[0] if y else -1, answer.register))
+    if len(constants) > formula_limits["constants"]:
+        raise _NotAFormula
+    return Formula(steps, constants)
+
+
+def formula_of(deriv, n_args, multiply: Primitive):
+    """Make the formula of ``g * deriv(ans, *args)``.
+
+    Parameters
+    ----------
+    deriv : callable
+        The derivative: a function of the answer and ``n_args`` arguments, made of primitives.
+    n_args : int
+        How many arguments it takes.
+    multiply : Primitive
+        The product.
+
+    Returns
+    -------
+    Formula or None
+        None if the derivative decides something by its arguments, or calls anything but ufuncs.
+    """
+    try:
+        if _branches(deriv):
+            return None
+        line, result = _record(deriv, n_args)
+        cotangent = _Operand.new_root(line, _G)
+        line.append((multiply, [cotangent, result], _Operand.new_root(line, None)))
+        return _assemble(line)
+    except (_NotAFormula, TypeError):  # a TypeError: an argument is of integers, or of another kind than numbers
+        return None
