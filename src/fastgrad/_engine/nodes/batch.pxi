@@ -20,6 +20,7 @@ class BatchTooLarge(NotBatchable):
 # fit_batch(batch, ans, rows) -> the batch in the dtype of ans, its shape checked;
 # row_by_row(call, gs) -> batches of what call(*gs) gives for each row, in a tuple. Set by fastgrad._jacobians.batches.
 cdef object batch_call = None
+
 cdef object fit_batch = None
 cdef object row_by_row = None
 
@@ -88,21 +89,6 @@ cdef BatchNode batch_node(BatchNode other, object batch):
     node.rows = other.rows
     node.limit = other.limit
     return node
-
-
-cdef bint is_batch_of(object batch, Kind kind, Py_ssize_t rows):
-    # Is it surely a batch of floats like the one whose kind is given? If not, it may still be.
-    cdef Kind have
-    cdef int i
-    if kind.typenum < 0 or not (cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
-        return False
-    have = kind_of(batch)
-    if have.typenum != kind.typenum or have.ndim != kind.ndim + 1 or have.dims[0] != rows:
-        return False
-    for i in range(kind.ndim):
-        if have.dims[i + 1] != kind.dims[i]:
-            return False
-    return True
 
 
 cdef object elementwise_call(Primitive fun, int ndim, tuple args, tuple argnums, list values):

@@ -219,3 +219,11 @@ cdef class SparseObject:
     def __init__(self, vs, mut_add):
         self.vs = vs
         self.mut_add = mut_add
+
+
+cdef inline bint has_space(object x, bint containers):
+    return type(x) in space_makers and (containers or type(x) not in (tuple, list, dict))
+
+
+cdef object zeros_of(object value):
+    return value.zeros() if isinstance(value, VSpace) else vspace(value).zeros()

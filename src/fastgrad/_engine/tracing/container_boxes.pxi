@@ -1,9 +1,11 @@
 # Boxes of containers, which make one box and one node of an item, however often it is taken.
 
 cdef Primitive p_take = None
+
 # The rules of container_take as fastgrad gave them, to see whether they were replaced; and the same rules in an object
 # of their own, which marks the nodes whose cotangents the backward pass puts in place itself.
 cdef Rules take_rules = None
+
 cdef Rules item_rules = None
 
 
@@ -131,22 +133,3 @@ cdef object space_of_item(object space, object place):
         return space.shape[place]
     except (AttributeError, LookupError, TypeError):  # a user's space
         return None
-
-
-cdef bint fits_space(object g, object space):
-    """Is g, boxed or not, an array or NumPy scalar of the shape and dtype that space has?"""
-    cdef Kind kind
-    cdef int i
-    if type(space) is not ArrayVSpace and type(space) is not ComplexArrayVSpace:
-        return False
-    g = peel(g)
-    if type(g) is float or type(g) is complex:
-        return False
-    kind = kind_of(g)
-    shape = (<ArrayVSpace>space).shape
-    if kind.typenum != (<cnp.dtype>(<ArrayVSpace>space).dtype).type_num or kind.ndim != len(<tuple>shape):
-        return False
-    for i in range(kind.ndim):
-        if kind.dims[i] != <cnp.npy_intp>shape[i]:
-            return False
-    return True

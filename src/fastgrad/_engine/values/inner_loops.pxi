@@ -64,6 +64,7 @@ cdef enum:
     PLACE_COMPLEX = 2
 
 cdef bint lane_enabled = os.environ.get("FASTGRAD_LANE", "1") != "0"
+
 # The capsules own what the loops point to: kept for ever, as the ufuncs are.
 cdef list lane_capsules = []
 
@@ -169,103 +170,6 @@ cdef inline object lane_scalar(fastgrad_call_info *loop, double x, double *y):
     data[2] = <char *>&ans
     strides[0] = strides[1] = strides[2] = 0
     return fastgrad_float64(ans) if fastgrad_run(loop, data, 1, strides) else None
-
-
-cdef inline object unary_op(Primitive fun, object x):
-    """fun on a plain value."""
-    cdef double a
-    cdef fastgrad_call_info *loop
-    cdef PyObject *args[2]
-    if fun.n_inputs == 1:
-        ans = None
-        if Py_TYPE(x) is &PyDoubleArrType_Type or Py_TYPE(x) is &PyFloat_Type:
-            as_double(x, &a)
-            if fun.lane == LANE_NEGATIVE:
-                return fastgrad_float64(-a)
-            if fun.loops[PLACE_DOUBLE] != NULL:
-                ans = lane_scalar(<fastgrad_call_info *>fun.loops[PLACE_DOUBLE], a, NULL)
-        else:
-            loop = loop_for(fun, x)
-            if loop != NULL:
-                ans = lane_array(loop, x, cnp.PyArray_BYTES(<ndarray>x), cnp.PyArray_ITEMSIZE(<ndarray>x), NULL, 0)
-        if ans is not None:
-            return ans
-    elif fun.reduction:
-        ans = reduce_all(fun, x)
-        if ans is not None:
-            return ans
-    args[0] = NULL
-    args[1] = <PyObject *>x
-    return call_plain(fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
-
-
-cdef inline object lane_binary(Primitive fun, object x, object y):
-    # None where NumPy must do it.
-    cdef fastgrad_call_info *loop
-    cdef double a, b, r
-    cdef int x_kind = as_double(x, &a), y_kind = as_double(y, &b)
-    if x_kind and y_kind:
-        if x_kind + y_kind < 3 and not (Py_TYPE(x) is &PyFloat_Type or Py_TYPE(y) is &PyFloat_Type):
-            return None
-        if fun.lane != LANE_NONE:
-            return fastgrad_float64(r) if scalar_op(fun.lane, a, b, &r) else None
-        loop = <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]
-        return None if loop == NULL else lane_scalar(loop, a, &b)
-    if x_kind or y_kind:
-        array = y if x_kind else x
-        loop = loop_for(fun, array)
-        if loop == NULL or loop != <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]:
-            return None
-        if x_kind:
-            return lane_array(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double))
-        return lane_array(loop, array, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double), <char *>&b, 0)
-    loop = loop_for(fun, x)
-    if loop == NULL or loop != loop_for(fun, y) or not cnp.PyArray_SAMESHAPE(<ndarray>x, <ndarray>y):
-        return None
-    item = cnp.PyArray_ITEMSIZE(<ndarray>x)
-    return lane_array(loop, x, cnp.PyArray_BYTES(<ndarray>x), item, cnp.PyArray_BYTES(<ndarray>y), item)
-
-
-cdef inline object binary_op(Primitive fun, object x, object y):
-    """fun on two plain values."""
-    cdef PyObject *args[3]
-    if fun.lane >= LANE_INDEX:
-        if fun.lane == LANE_INDEX:
-            return item_of(x, y)
-        if Py_TYPE(x) is &PyArray_Type and Py_TYPE(y) is &PyArray_Type:
-            # What numpy.dot is, once it knows that nobody else wants the call.
-            ans = cnp.PyArray_MatrixProduct(x, y)
-            return ans[()] if Py_TYPE(ans) is &PyArray_Type and cnp.PyArray_NDIM(<ndarray>ans) == 0 else ans
-    elif fun.n_inputs == 2:
-        ans = lane_binary(fun, x, y)
-        if ans is not None:
-            return ans
-    args[0] = NULL
-    args[1] = <PyObject *>x
-    args[2] = <PyObject *>y
-    return call_plain(fun, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
-
-
-cdef inline object multiply_values(object x, object y):
-    """x * y, boxed or not."""
-    return p_multiply.call(x, y)
-
-
-cdef inline bint is_plain(object x):
-    # A value whose vector space is that of arrays for certain, boxed or not, so that `+` adds it.
-    cdef PyTypeObject *t
-    while Py_TYPE(x) is <PyTypeObject *>ArrayBox:
-        x = (<Box>x)._value
-    t = Py_TYPE(x)
-    return (t is &PyArray_Type or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyFloatArrType_Type
-            or t is &PyCDoubleArrType_Type or t is &PyComplex_Type)
-
-
-cdef object add_values(object x, object y):
-    """x + y in their vector space, as a new value."""
-    if is_plain(x) and is_plain(y):
-        return p_add.call(x, y)
-    return vspace(y).add(x, y)
 
 
 def lane_loops(Primitive fun):

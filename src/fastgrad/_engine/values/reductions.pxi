@@ -37,6 +37,7 @@ cdef extern from *:
         cnp.npy_intp total_step
     bint fastgrad_sum(fastgrad_call_info *, const fastgrad_axes *, int, char *, char *)
 
+
 # What NumPy starts a sum with: 0.0, or -0.0 in newer versions.
 cdef double zero_of_sums = np.add.reduce(np.array([-0.0]))
 
@@ -149,3 +150,47 @@ cdef object extreme(Primitive fun, object x):
     if not fastgrad_run(<fastgrad_call_info *>fun.loops[place], data, cnp.PyArray_SIZE(<ndarray>x) - 1, strides):
         return None
     return scalar_of(answer)
+
+
+cdef object sum_over(object a, object axis, bint keepdims):
+    """The sum of a plain array over axes, as a new array or scalar; None where NumPy must do it."""
+    cdef bint summed[64]
+    cdef cnp.npy_intp shape[64]
+    cdef int ndim = cnp.PyArray_NDIM(<ndarray>a), n_kept = 0, i
+    cdef Py_ssize_t k
+    if cnp.PyArray_SIZE(<ndarray>a) > LANE_SIZE or ndim > FASTGRAD_MAX_AXES:
+        return None
+    for i in range(ndim):
+        summed[i] = axis is None
+    if axis is not None:
+        for item in (axis if type(axis) is tuple else (axis,)):
+            if not PyLong_CheckExact(item):
+                return None
+            k = item
+            k += ndim if k < 0 else 0
+            if not 0 <= k < ndim or summed[k]:
+                return None
+            summed[k] = True
+    for i in range(ndim):
+        if keepdims or not summed[i]:
+            shape[n_kept] = 1 if summed[i] else cnp.PyArray_DIM(<ndarray>a, i)
+            n_kept += 1
+    return sum_axes(a, summed, n_kept, shape)
+
+
+def plain_sum(a, axis=None, *, keepdims=False):
+    """Sum an array as ``numpy.sum`` does."""
+    total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
+    return np.add.reduce(a, axis, None, None, keepdims) if total is None else total
+
+
+def plain_mean(a, axis=None, *, keepdims=False):
+    """Average an array as ``numpy.mean`` does."""
+    total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
+    if total is None:
+        return a.mean(axis, keepdims=keepdims)
+    n = cnp.PyArray_SIZE(<ndarray>a)
+    if Py_TYPE(total) is &PyArray_Type:
+        n //= cnp.PyArray_SIZE(<ndarray>total)
+        return np.true_divide(total, n, total, casting="unsafe")
+    return total.dtype.type(total / n)

@@ -1,0 +1,236 @@
+# The functions that make_vjp and make_jvp return.
+
+cdef class Pullback:
+    """The function that `make_vjp` returns: cotangent of the answer -> cotangent of the input."""
+
+    cdef object end
+    cdef object x
+    cdef object ans
+    # The shape of the value, None where it has none or nobody will ask.
+    cdef object shape
+    cdef Order order
+    cdef bint ordered
+
+    __name__ = "vjp"
+    __signature__ = inspect.Signature([inspect.Parameter("g", inspect.Parameter.POSITIONAL_ONLY)])
+
+    def __call__(self, g):
+        return self.run(g if self.end is None else fit_seed(g, self.shape, True), False)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError(
+            "a vjp cannot be pickled: it holds the graph of one call; send the function and its arguments, and call "
+            "make_vjp in the other process"
+        )
+
+    cdef object run(self, object g, bint once):
+        if self.end is None:
+            return vspace(self.x).zeros()
+        add = replaced_add_outgrads()
+        self.put_in_order()
+        if add is not None or self.order is None:
+            if is_batched(g):
+                raise NotBatchable("the backward pass, or a node in it, is not fastgrad's own")
+            return walk_any(self.end, g, add_outgrads if add is None else add)
+        return walk(self.order, g, once)
+
+    cdef int put_in_order(self) except -1:
+        cdef Order order
+        if not self.ordered:
+            order = order_graph(self.end) if type(self.end) is VJPNode else None
+            fastgrad_lock(&numbering)
+            if not self.ordered:
+                self.order, self.ordered = order, True
+            fastgrad_unlock(&numbering)
+        return 0
+
+    @property
+    def index_share(self):
+        """float : the share of the graph's nodes that record an index, 0 where the graph is not known."""
+        cdef unsigned int k, n = 0
+        self.put_in_order()
+        if self.order is None:
+            return 0.0
+        for k in range(self.order.n):
+            n += (<VJPNode>self.order.nodes[k]).form == FORM_INDEX
+        return n / <double>self.order.n
+
+
+cdef int traverse_pullback(PyObject *self, visitproc visit, void *arg) noexcept:
+    # An order holds its nodes where Cython does not see them. It is held by its pullback alone, which hence tells the
+    # garbage collector of them, if there are any that it looks after: if so, the end is one.
+    cdef PyObject *order = <PyObject *>(<Pullback>self).order
+    cdef unsigned int k
+    cdef int code
+    if order != <PyObject *>None and is_tracked(<PyObject *>(<Pullback>self).end):
+        for k in range((<Order>order).n):
+            code = visit((<Order>order).nodes[k], arg)
+            if code:
+                return code
+    return traverse_fields(self, visit, arg)
+
+
+cdef traverseproc traverse_fields = fastgrad_replace_traverse(Pullback, traverse_pullback)
+
+
+cdef object float64 = np.float64
+
+
+cdef object one = np.float64(1.0)
+
+
+# In how many blocks of fastgrad.debug some thread is, and a function that gives the kinds of nodes to start traces from
+# in this one, None for those above; set by fastgrad._diagnostics.debug.
+cdef Py_ssize_t debuggers = 0
+
+cdef object debug_kinds = None
+
+
+def bind_debug_kinds(kinds):
+    """Set the function that says whether this thread debugs, and with which kinds of nodes."""
+    global debug_kinds
+    debug_kinds = kinds
+
+
+def count_debuggers(Py_ssize_t change):
+    """Count threads that enter and leave blocks of `fastgrad.debug`."""
+    global debuggers
+    debuggers += change
+
+
+cdef Pullback trace_reverse(fun, x):
+    cdef Pullback vjp = Pullback.__new__(Pullback)
+    cdef VJPNode root
+    kinds = debug_kinds() if debuggers else None
+    root = VJPNode.__new__(VJPNode) if kinds is None else kinds[0].__new__(kinds[0])
+    root.initialize_root()
+    vjp.ans, vjp.end = trace(root, fun, x)
+    if vjp.end is None:
+        vjp.x = x
+        check_returned(fun, vjp.ans)
+    return vjp
+
+
+cdef int check_returned(fun, value) except -1:
+    from fastgrad._diagnostics.messages import check_returned
+    check_returned(fun, value)
+    return 0
+
+
+def make_vjp(fun, x):
+    """Trace ``fun`` at ``x`` in reverse mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of one argument.
+    x : object
+        Where to trace it.
+
+    Returns
+    -------
+    vjp : callable
+        Cotangent of ``fun(x)`` -> cotangent of ``x``; may be called any number of times.
+    ans : object
+        ``fun(x)``.
+    """
+    cdef Pullback vjp = trace_reverse(fun, x)
+    ans, vjp.ans = vjp.ans, None
+    vjp.shape = shape_for_seeds(ans)
+    return vjp, ans
+
+
+def pull_once(Pullback vjp not None, g):
+    """Call a pullback from `make_vjp` for the last time: nodes release what they keep as soon as they have run."""
+    return vjp.run(g, True)
+
+
+def value_and_gradient(fun, x, caller):
+    """Give the value of a function of real scalar value, and its gradient.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of one argument.
+    x : object
+        Where.
+    caller : str
+        Name of the operator, for the error.
+
+    Raises
+    ------
+    TypeError
+        If the value is anything but a real scalar; a list or tuple of one is none.
+    """
+    cdef Pullback vjp = trace_reverse(fun, x)
+    ans, vjp.ans = vjp.ans, None
+    if (type(ans) is float64 or type(ans) is float) and VSpace.mappings.get(type(ans)) is ArrayVSpace:
+        gradient = vjp.run(one, True)
+        return ans, np.ones(()) if gradient is one else gradient  # the kind that the ones of its space are
+    value = getval(ans)
+    known = type(value) in VSpace.mappings
+    space = vspace(ans) if known and not isinstance(value, (list, tuple, dict)) else None
+    if space is None or space.size != 1 or space.iscomplex:
+        constant = "" if known else ", which has no derivative; return a float"
+        raise TypeError(
+            f"{caller} only applies to real scalar-output functions. Try jacobian, elementwise_grad or "
+            f"holomorphic_grad. The function returned a {type(value).__name__}{constant}"
+        )
+    return ans, vjp.run(space.ones(), True)
+
+
+cdef class Pushforward:
+    """The function that `make_jvp` returns: tangent of the input -> value and tangent of it."""
+
+    cdef object fun
+    cdef object x
+    cdef object __weakref__
+
+    __name__ = "jvp"
+    __signature__ = Pullback.__signature__
+
+    def __init__(self, fun, x):
+        self.fun, self.x = fun, x
+
+    def __call__(self, g):
+        kinds = debug_kinds() if debuggers else None
+        cdef JVPNode root = (JVPNode if kinds is None else kinds[1]).new_root(
+            fit_seed(g, shape_for_seeds(self.x), False))
+        ans, end = trace(root, self.fun, self.x)
+        if end is None:
+            check_returned(self.fun, ans)
+            return ans, vspace(ans).zeros()
+        return ans, (<JVPNode>end).g
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return Pushforward, (self.fun, self.x)
+
+
+def make_jvp(fun, x):
+    """Trace ``fun`` at ``x`` in forward mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Function of one argument.
+    x : object
+        Where to trace it.
+
+    Returns
+    -------
+    jvp : callable
+        Tangent of ``x`` -> (``fun(x)``, tangent of ``fun(x)``).
+    """
+    return Pushforward(fun, x)

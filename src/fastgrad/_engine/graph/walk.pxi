@@ -1,0 +1,157 @@
+# The backward pass over an ordered graph.
+
+cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
+    # Is node k held by this order and its children in the graph alone, so that nobody can ask it again?
+    # One more reference is the order's own; the end is held by its Pullback too.
+    return fastgrad_has_refs(order.nodes[k], <Py_ssize_t>uses[k] + 1 + (k == 0))
+
+
+cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
+    """Add n cotangents to those of the nodes at these places; takes over the references in `pulled`."""
+    cdef size_t i, place
+    cdef PyObject *given
+    cdef PyObject *before
+    for i in range(n):
+        place = edges[i]
+        given = pulled[i]
+        before = totals[place]
+        if before == NULL and not is_sparse(<object>given):
+            totals[place], mutable[place] = given, False
+            pulled[i] = NULL
+            continue
+        if before != NULL and Py_TYPE(<object>before) is <PyTypeObject *>Assembly:
+            (<Assembly>before).add_whole(<object>given)
+        else:
+            if before != NULL and is_free_array(before):
+                mutable[place] = True
+            total = None if before == NULL else <object>before
+            total = accumulate(total, before != NULL, &mutable[place], <object>given)
+            Py_INCREF(total)
+            totals[place] = <PyObject *>total
+            Py_XDECREF(before)
+        pulled[i] = NULL
+        Py_XDECREF(given)
+    return 0
+
+
+cdef object walk(Order order, object seed, bint once):
+    """Pull the seed back from the end to the root.
+
+    `once`: nobody will walk the graph again, so what a node kept is released as soon as it has run, unless a traced
+    value was kept that the node, or one it came from, belongs to.
+    """
+    cdef size_t n = order.n
+    # How many times a node is a parent, and whether it must be kept; in use with `once` alone.
+    cdef unsigned int *uses = <unsigned int *>PyMem_Calloc(n, sizeof(unsigned int)) if once else NULL
+    cdef bint *kept = <bint *>PyMem_Calloc(n, sizeof(bint)) if once else NULL
+    # All three hold references that this pass owns; NULL says that there is none.
+    cdef PyObject **totals = <PyObject **>PyMem_Calloc(n, sizeof(PyObject *))
+    cdef PyObject **pulled = <PyObject **>PyMem_Calloc(order.widest + 2, sizeof(PyObject *))
+    cdef bint *mutable = <bint *>PyMem_Calloc(n, sizeof(bint))
+    cdef size_t k, edge, n_parents
+    cdef unsigned int *edges
+    cdef int reuse = 0
+    cdef PyObject *node = NULL
+    cdef PyObject *given
+    try:
+        if totals == NULL or pulled == NULL or mutable == NULL or (once and (uses == NULL or kept == NULL)):
+            raise MemoryError("no memory for the backward pass")
+        if once:
+            for edge in range(order.starts[n]):
+                uses[order.edges[edge]] += 1
+        Py_INCREF(seed)
+        totals[0] = <PyObject *>seed
+        for k in range(n):
+            # Both by pointer: the order holds the node, and `totals` the cotangent until it is pulled back, alone if
+            # it may be overwritten.
+            node = order.nodes[k]
+            reuse = 0
+            if Py_TYPE(<object>totals[k]) is <PyTypeObject *>Assembly:
+                finish(&totals[k], &mutable[k])
+            n_parents = order.starts[k + 1] - order.starts[k]
+            edges = order.edges + order.starts[k]
+            if is_item(<VJPNode>node):
+                give_item(&totals[edges[0]], &mutable[edges[0]], <VJPNode>node, <object>totals[k], mutable[k])
+            elif not ((<VJPNode>node).form == FORM_INDEX and n_parents == 1
+                      and add_indexed(<VJPNode>node, <object>totals[k], &totals[edges[0]], &mutable[edges[0]])):
+                reuse = REUSE_COTANGENT if k + 1 < n else 0
+                if once and not kept[k] and is_ours_alone(order, uses, k):
+                    reuse |= REUSE_KEPT
+                (<VJPNode>node).pull(<object>totals[k], reuse, pulled, n_parents)
+                if k + 1 < n:
+                    # Before what was pulled is handed on, so that what comes after may be written over it.
+                    given = totals[k]
+                    totals[k] = NULL
+                    Py_XDECREF(given)
+                deliver(pulled, edges, n_parents, totals, mutable)
+            if k + 1 < n:
+                given = totals[k]
+                totals[k] = NULL
+                Py_XDECREF(given)
+            if once:
+                if kept[k] or not is_ours_alone(order, uses, k):
+                    for edge in range(n_parents):
+                        kept[edges[edge]] = True
+                else:
+                    (<VJPNode>node).release()
+        reuse = 0
+        return solid(<object>totals[n - 1])
+    finally:
+        if reuse & REUSE_KEPT:
+            (<VJPNode>node).release()  # it failed: what it kept may be overwritten in part
+        if totals != NULL:
+            for k in range(n):
+                Py_XDECREF(totals[k])
+        if pulled != NULL:
+            for k in range(<size_t>order.widest + 2):
+                Py_XDECREF(pulled[k])
+        PyMem_Free(totals)
+        PyMem_Free(pulled)
+        PyMem_Free(mutable)
+        PyMem_Free(uses)
+        PyMem_Free(kept)
+
+
+cdef object walk_any(object end_node, object seed, object add):
+    # Nodes of any class, or an add_outgrads of the user's: by the public attributes alone.
+    outgrads = {end_node: (seed, False)}
+    for node in toposort(end_node):
+        g = outgrads.pop(node)[0]
+        for parent, given in zip(node.parents, node.vjp(g), strict=True):
+            outgrads[parent] = add(outgrads.get(parent), given)
+    return solid(g)
+
+
+cdef object core = None
+
+
+cdef object replaced_add_outgrads():
+    # People instrument the pass by setting core.add_outgrads: looked at once per pass.
+    global core
+    if core is None:
+        import fastgrad.core
+        core = fastgrad.core
+    add = core.add_outgrads
+    return None if add is own_add_outgrads else add
+
+
+def backward_pass(g, end_node):
+    """Pull a cotangent back through a graph.
+
+    Parameters
+    ----------
+    g : object
+        Cotangent of the value that ``end_node`` records; may be a box.
+    end_node : Node
+        The end of the graph. The graph may be walked again.
+
+    Returns
+    -------
+    object
+        Cotangent of the root's value.
+    """
+    add = replaced_add_outgrads()
+    order = order_graph(end_node) if add is None and type(end_node) is VJPNode else None
+    if order is None:
+        return walk_any(end_node, g, add_outgrads if add is None else add)
+    return walk(order, g, False)

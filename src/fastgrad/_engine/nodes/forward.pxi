@@ -1,0 +1,97 @@
+# Forward mode: nodes that hold tangents, and how rules push them forward.
+
+cdef class JVPNode(Node):
+    """A node of forward mode: holds the tangent of its value."""
+
+    def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
+        cdef Rules rules = (<Primitive>fun).jvps if isinstance(fun, Primitive) else None
+        if rules is None:
+            raise missing_rule(fun, "JVP", parent_argnums[0] if parent_argnums else 0)
+        tangents = list(parents)
+        for i in range(len(tangents)):
+            tangents[i] = tangents[i].g
+        check_argnums(tuple(parent_argnums), len(args), len(tangents))
+        self.g = push_forward(rules, value, tuple(args), dict(kwargs), tuple(parent_argnums), tangents)
+
+    def initialize_root(self, g):
+        self.g = g
+
+    def __reduce__(self):
+        return refuse_pickling(self)
+
+    cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
+        cdef JVPNode node
+        if type(self) is not JVPNode:
+            return type(self)(ans, fun, args, kwargs, argnums, parents)
+        if fun.jvps is None:
+            raise missing_rule(fun, "JVP", argnums[0])
+        node = JVPNode.__new__(JVPNode)
+        node.g = push_forward(fun.jvps, ans, args, kwargs, argnums, tangents_of(fun, parents))
+        return node
+
+
+cdef list tangents_of(Primitive fun, tuple parents):
+    cdef list tangents = list(parents)
+    cdef Py_ssize_t i
+    for i in range(len(tangents)):
+        parent = tangents[i]
+        if not isinstance(parent, JVPNode):
+            raise TypeError(
+                f"{fun.__name__} was called in forward mode on a box with a {type(parent).__name__}: a traced value "
+                "was kept from a trace that is over"
+            )
+        tangents[i] = (<JVPNode>parent).g
+    return tangents
+
+
+def push_row(rules, argnums, ans, args, kwargs, *tangents):
+    """Give the tangent of one row, alone in a tuple."""
+    return (push_by_user(rules, argnums, tangents, ans, args, kwargs),)
+
+
+cdef object push_by_user(Rules rules, tuple argnums, tangents, object ans, tuple args, dict kwargs):
+    # By a rule of the user's, whose tangent is checked against the value.
+    cdef Kind kind, wanted = kind_of(ans)
+    cdef bint numeric
+    tangent = rules.whole(argnums, tangents, ans, args, kwargs)
+    kind = kind_of(tangent)
+    numeric = cnp.PyTypeNum_ISFLOAT(kind.typenum) or (
+        cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and cnp.PyTypeNum_ISCOMPLEX(wanted.typenum))
+    if numeric and wanted.typenum >= 0 and same_shape(&kind, &wanted) and of_no_subclass(tangent):
+        return tangent
+    shape = form_of(ans, &wanted)
+    if shape is None:
+        return tangent
+    from fastgrad._diagnostics.messages import tangent_of_rule
+    return tangent_of_rule(tangent, shape, not cnp.PyTypeNum_ISCOMPLEX(wanted.typenum), rules.fun)
+
+
+cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple argnums, list tangents):
+    """The tangent of ans, given the tangents of the arguments at argnums."""
+    cdef Rule rule
+    cdef Py_ssize_t i
+    cdef object fun = rules.fun
+    if rules.form == FORM_WHOLE:
+        if rules.opaque:
+            for g in tangents:
+                if is_batched(g):
+                    call = functools.partial(push_row, rules, argnums, ans, args, kwargs)
+                    return row_by_row(call, tangents)[0]
+            return push_by_user(rules, argnums, tangents, ans, args, kwargs)
+        return rules.whole(argnums, tangents, ans, args, kwargs)
+    given = rule_keywords(fun, kwargs)
+    total = None
+    for i in range(len(argnums)):
+        rule = <Rule>rules.rule(argnums[i], True)
+        if rule.kind == RULE_ZERO:
+            continue
+        if rule.kind == RULE_SAME:
+            tangent = fun(*args[:argnums[i]], tangents[i], *args[argnums[i] + 1:], **kwargs)
+        else:
+            tangent = apply_rule(rule, tangents[i], ans, args, given)
+        total = tangent if total is None else add_values(total, tangent)
+    if total is None:
+        return vspace(ans).zeros()
+    if rules.broadcasts and not same_space(total, ans):
+        return broadcast(total, ans)
+    return total

@@ -1,0 +1,47 @@
+# Which nodes the garbage collector need not track.
+
+cdef inline void track(object x) noexcept:
+    if not PyObject_GC_IsTracked(x):
+        PyObject_GC_Track(x)
+
+
+cdef frozenset plain_types = frozenset([
+    bool, str, complex, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
+
+
+cdef inline bint holds_no_cycle(PyObject *x):
+    """Can x not hold, directly or not, anything that holds a node? Only then may a node that holds x go untracked."""
+    cdef PyTypeObject *t = type_of(x)
+    if x == <PyObject *>None or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
+        return True
+    if t is &PyArray_Type:
+        return cnp.PyArray_TYPE(<ndarray>x) != cnp.NPY_OBJECT
+    if t is <PyTypeObject *>VJPNode or t is <PyTypeObject *>ArrayBox:
+        return not is_tracked(x)
+    return holds_no_cycle_inside(<object>x)
+
+
+cdef bint holds_no_cycle_inside(object x):
+    if type(x) is tuple:
+        for item in x:
+            if not holds_no_cycle(<PyObject *>item):
+                return False
+        return True
+    if type(x) is slice:
+        return holds_no_cycle_inside((x.start, x.stop, x.step))
+    return type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in plain_types
+
+
+cdef inline int untrack(VJPNode node) except -1:
+    # The graph of a trace has no cycle unless a user's object makes one: nodes that hold none need not burden the
+    # garbage collector, which would walk over all of them again and again while they live.
+    if (Py_TYPE(node) is <PyTypeObject *>VJPNode and holds_no_cycle(<PyObject *>node.parent0)
+            and holds_no_cycle(<PyObject *>node.parent1) and holds_no_cycle(<PyObject *>node.arg1)
+            and holds_no_cycle(<PyObject *>node.ans)):
+        if node.form == FORM_CALL or node.form == FORM_WHOLE:
+            args, kwargs, _ = node.arg0
+            if holds_no_cycle_inside(args) and holds_no_cycle_inside(tuple(kwargs.values())):
+                PyObject_GC_UnTrack(node)
+        elif holds_no_cycle(<PyObject *>node.arg0):
+            PyObject_GC_UnTrack(node)
+    return 0

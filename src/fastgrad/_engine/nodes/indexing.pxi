@@ -1,0 +1,76 @@
+# Nodes that record indexing, and how the cotangents of items are added in place.
+
+# The rules under which indexing has nodes of its own form; set by fastgrad.numpy.rules.indexing.
+cdef Rules index_rules = None
+
+
+def bind_index_rules(Primitive getitem not None):
+    """Let indexing of plain arrays be recorded in nodes of its own form while it has the rules it has now."""
+    global index_rules
+    index_rules = getitem.vjps
+
+
+cdef bint note_space(VJPNode node, object value) except -1:
+    """Note the space of a node's value; False if another thread, which traces from the same root, was faster."""
+    space = vspace(value)
+    with cython.critical_section(node):
+        if node.space is None:
+            node.space = space
+            return True
+    return False
+
+
+cdef inline VJPNode index_node(object array, object index, VJPNode parent):
+    # The record of indexing a plain array; None if the parent stands for an array of another kind too: a root that was
+    # used for several traces.
+    cdef VJPNode node
+    if (parent.space is not None or not note_space(parent, array)) and not fits_space(array, parent.space):
+        return None
+    node = VJPNode.__new__(VJPNode)
+    node.form = FORM_INDEX
+    node.rules = index_rules
+    node.arg0 = index
+    node.parent0 = parent
+    untrack(node)
+    return node
+
+
+cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1:
+    """Add the cotangent of x[index] to that of x, of which the caller holds a reference in `total` (NULL for zero).
+
+    1: done; 0: g or the sum is not plain, or has another dtype, so that this is not the way.
+    """
+    cdef double *element
+    cdef double number
+    cdef bint first = total[0] == NULL
+    cdef PyObject *before
+    space = (<VJPNode>node.parent0).space
+    if type(space) is not ArrayVSpace and type(space) is not ComplexArrayVSpace:
+        return 0
+    if first or not mutable[0]:
+        if is_box(g) or (not first and Py_TYPE(<object>total[0]) is not &PyArray_Type):
+            return 0
+        if kind_of(g).typenum != (<cnp.dtype>(<ArrayVSpace>space).dtype).num:
+            return 0
+        array = space.zeros() if first else (<object>total[0]).copy()
+        if Py_TYPE(array) is not &PyArray_Type:
+            return 0
+        before = total[0]
+        Py_INCREF(array)
+        total[0] = <PyObject *>array
+        mutable[0] = True
+        Py_XDECREF(before)
+    array = <object>total[0]
+    if Py_TYPE(array) is not &PyArray_Type or kind_of(g).typenum != cnp.PyArray_TYPE(<ndarray>array) or is_box(g):
+        return 0
+    element = fastgrad_element(array, node.arg0)
+    if element != NULL and as_double(g, &number):
+        element[0] += number
+    elif is_basic_index(node.arg0) or meets_once(node.arg0, array.shape):
+        if first:
+            array[node.arg0] = g
+        else:
+            array[node.arg0] += g
+    else:
+        np.add.at(array, node.arg0, g)
+    return 1

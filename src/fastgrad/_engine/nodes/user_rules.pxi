@@ -1,0 +1,140 @@
+# Checks of what users' rules return, and of the cotangents and tangents that users pass in.
+
+cdef tuple scalar_shape = ((),)
+
+
+cdef enum:
+    # What an argument is that is none of floats.
+    ARGUMENT_COMPLEX = 1
+    ARGUMENT_OTHER = 2  # integers, which may have integers for a cotangent: indices
+
+
+cdef inline int what_argument(int typenum):
+    return ARGUMENT_COMPLEX if cnp.PyTypeNum_ISCOMPLEX(typenum) else ARGUMENT_OTHER
+
+
+cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
+    # What cotangents that a user's rule gives are checked by.
+    cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>argnums), i
+    cdef Kind kind
+    if n == 1:
+        kind = kind_of(args[<Py_ssize_t>argnums[0]])
+        node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (
+            form_of(args[<Py_ssize_t>argnums[0]], &kind),)
+        if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
+            node.targets = what_argument(kind.typenum)
+    else:
+        shapes = []
+        for i in range(n):
+            kind = kind_of(args[<Py_ssize_t>argnums[i]])
+            shapes.append(form_of(args[<Py_ssize_t>argnums[i]], &kind))
+            if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
+                node.targets = (node.targets or 0) | <object>what_argument(kind.typenum) << 2 * i
+        node.arg1 = tuple(shapes)
+    node.ans = argnums
+    return 0
+
+
+cdef class Structure:
+    """What is in a list, tuple or dict, as cotangents and tangents must have it too."""
+
+    cdef readonly object kind
+    # Key or place -> shape and whether it is real, of what is numeric; a Structure; None for all else.
+    cdef readonly dict items
+
+
+cdef object form_of(object value, Kind *kind):
+    # The shape of what is numeric, the Structure of a container; None for all else.
+    cdef object plain
+    if kind.typenum >= 0:
+        return shape_of(kind)
+    plain = peel(value)
+    return structure_of(plain) if type(plain) in (list, tuple, dict) else None
+
+
+cdef Structure structure_of(object container):
+    cdef Structure found = Structure.__new__(Structure)
+    cdef Kind kind
+    found.kind = type(container)
+    found.items = {}
+    Py_EnterRecursiveCall(" while looking at what is in nested containers")
+    try:
+        for key, value in container.items() if found.kind is dict else enumerate(container):
+            kind = kind_of(value)
+            form = form_of(value, &kind)
+            found.items[key] = (form, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)) if type(form) is tuple else form
+    finally:
+        Py_LeaveRecursiveCall()
+    return found
+
+
+cpdef bint has_structure(object g, Structure wanted) except -1:
+    """Has a container all that it should, in the form it should have?"""
+    cdef Kind kind
+    cdef object plain = peel(g), form
+    cdef tuple shape
+    cdef bint numeric
+    if type(plain) is not wanted.kind or len(plain) != len(wanted.items):
+        return False
+    for key, form in wanted.items.items():
+        if form is None:
+            continue
+        if wanted.kind is dict and key not in plain:
+            return False
+        item = plain[key]
+        if type(form) is Structure:
+            if not has_structure(item, form):
+                return False
+            continue
+        kind = kind_of(item)
+        shape = form[0]
+        numeric = cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and not form[1]
+        if not numeric or not has_shape(&kind, <PyObject *>shape) or not of_no_subclass(item):
+            return False
+    return True
+
+
+cdef bint holds_over(object g, Structure wanted) except -1:
+    # Is a value of a trace that is over among the items of what has been fitted?
+    if type(g) is not wanted.kind:
+        return False
+    for key, form in wanted.items.items():
+        if form is None:
+            continue
+        item = g[key]
+        if type(form) is Structure and holds_over(item, form) or is_box(item) and is_over((<Box>item)._trace):
+            return True
+    return False
+
+
+cdef inline bint no_structure(PyObject *form):
+    return type_of(form) is <PyTypeObject *>tuple
+
+
+cdef object shape_for_seeds(object value):
+    """The shape or Structure that a cotangent or tangent of a value has; None where there is no telling."""
+    cdef Kind kind = kind_of(value)
+    if not of_no_subclass(value) and type(value) not in space_makers:
+        return None  # it will be refused itself
+    return form_of(value, &kind)
+
+
+cdef object fit_seed(object g, object shape, bint backward):
+    """What a user calls a pullback or pushforward with, in the shape it must have."""
+    cdef Kind kind
+    if shape is None:
+        return g
+    kind = kind_of(g)
+    if no_structure(<PyObject *>shape) and has_shape(&kind, <PyObject *>shape) and of_no_subclass(g) and (
+            cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
+        return g
+    from fastgrad._diagnostics.messages import seed
+    return seed(g, shape, backward)
+
+
+def of_another_trace(name):
+    """Give the error for a function that uses a traced value of a trace that is over."""
+    return TypeError(
+        f"{name} used a traced value that was kept from a trace that is over; keep its plain value, "
+        "fastgrad.tracer.getval of it"
+    )
