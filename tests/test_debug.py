@@ -12,7 +12,7 @@ import fastgrad
 import fastgrad.numpy as np
 from fastgrad import checkpoint, debug, grad, hessian, jacobian, make_jvp, make_vjp, value_and_grad
 from fastgrad._diagnostics.debug import DebugJVPNode, DebugVJPNode
-from fastgrad._engine import backward as _backward
+from fastgrad._engine.core import connect
 from fastgrad._rules.direct import def_direct
 from fastgrad.extend import defjvp, defvjp, primitive
 from fastgrad.tracer import Box
@@ -352,12 +352,12 @@ def test_no_count_is_left_behind():
         pass
     asked = []
     kinds = fastgrad._diagnostics.debug._kinds
-    _backward.bind_debug_kinds(lambda: asked.append(1))
+    connect(debug_kinds=lambda: asked.append(1))
     try:
         grad(np.sin)(1.0)
         assert asked == []
     finally:
-        _backward.bind_debug_kinds(kinds)
+        connect(debug_kinds=kinds)
 
 
 def test_hooks_on_nodes_and_changed_rules():

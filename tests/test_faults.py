@@ -384,12 +384,12 @@ def test_an_error_in_unbroadcasting(monkeypatch):
 
     wanted = program()
     own = broadcasting.fit, broadcasting.broadcast
-    _core.bind_broadcasting(failing, failing)
+    _core.connect(unbroadcast=failing, broadcast=failing)
     try:
         with pytest.raises(ValueError, match="blown"):
             program()
     finally:
-        _core.bind_broadcasting(*own)
+        _core.connect(unbroadcast=own[0], broadcast=own[1])
     onp.testing.assert_array_equal(program(), wanted)
 
 

@@ -1,6 +1,9 @@
 """Automatic differentiation of NumPy code: autograd's programming model on a compiled engine."""
 
-from fastgrad import extend  # an attribute of the package, as autograd's is  # noqa: F401
+from fastgrad import (
+    _deprecated,  # connects autograd's deprecated methods  # noqa: F401
+    extend,  # an attribute of the package, as autograd's is  # noqa: F401
+)
 from fastgrad import numpy as _numpy  # registers the boxes of arrays and scalars  # noqa: F401
 from fastgrad._diagnostics.debug import debug
 from fastgrad._substitute.install import install_as_autograd, uninstall_as_autograd

@@ -2,6 +2,7 @@
 
 import warnings
 
+from fastgrad._engine.core import connect
 from fastgrad.core import defvjp, vspace
 
 
@@ -44,3 +45,6 @@ def quick_grad_check(fun, arg0, extra_args=(), kwargs=None):
 
     _warn("quick_grad_check function", "fastgrad.test_util.check_grads")
     check_grads(lambda x: fun(x, *extra_args, **(kwargs or {})), modes=("rev",), order=1)(arg0)
+
+
+connect(defgrad=defgrad, defvjp_method=defvjp_method, defvjp_is_zero=defvjp_is_zero)

@@ -2,8 +2,7 @@
 
 import inspect
 
-from fastgrad._engine.backward import bind_assemble
-from fastgrad._engine.core import ContainerBox, bind_container_take, bind_traced_container, peel
+from fastgrad._engine.core import ContainerBox, connect, connect_container_take, peel
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import SparseObject, VSpace, vspace
 from fastgrad.tracer import getval, isbox, notrace_primitive, primitive
@@ -106,7 +105,7 @@ def_direct(
     vjps=(lambda g, _ans, vs_container, index: container_untake(g, index, vs_container),),
     jvps=(lambda g, _ans, _container, index: g[index],),
 )
-bind_container_take(container_take)
+connect_container_take(container_take)
 def_direct(
     container_untake,
     vjps=(lambda g, _ans, _x, index, _space: g[index],),
@@ -129,7 +128,7 @@ def_whole(
     vjp=_assemble_vjp,
     jvp=lambda argnums, gs, ans, args, kwargs: _assemble(args[0], *tangents_of(argnums, gs, args, 1)),
 )
-bind_assemble(_assemble)
+connect(assemble=_assemble)
 def_direct(
     _make_dict,
     vjps=(None, lambda g, _ans, keys, _values: make_sequence(list_, *[g[key] for key in keys])),
@@ -387,7 +386,7 @@ def traced_container(x):
     return x
 
 
-bind_traced_container(traced_container)
+connect(traced_container=traced_container)
 
 
 _CONTAINERS = frozenset({list_, tuple_, dict_})

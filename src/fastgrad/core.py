@@ -5,7 +5,6 @@ from itertools import count
 
 import numpy as onp
 
-from fastgrad._engine import backward as _backward
 from fastgrad._engine.backward import (
     add_outgrads,
     backward_pass,
@@ -14,7 +13,7 @@ from fastgrad._engine.backward import (
     sparse_object_types,
     sum_outgrads,
 )
-from fastgrad._engine.core import JVPNode, SparseObject, VJPNode, VSpace, missing_rule, vspace
+from fastgrad._engine.core import JVPNode, SparseObject, VJPNode, VSpace, connect, missing_rule, vspace
 from fastgrad._rules import registries as _registries
 from fastgrad._rules.direct import def_direct, set_staged_vjp, set_whole_jvp
 from fastgrad.tracer import Box, Node, getval, isbox, primitive, trace
@@ -359,4 +358,4 @@ def_direct(
     vjps=(None, "identity", "identity"),
     jvps=(None, "identity", lambda g, _ans, vs, _x_prev, _x_new: sparse_add(vs, None, g)),
 )
-_backward.bind_sparse_add(sparse_add)
+connect(sparse_add=sparse_add, core_namespace=globals())

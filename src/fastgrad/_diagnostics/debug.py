@@ -12,8 +12,8 @@ from contextvars import ContextVar
 import numpy as onp
 
 from fastgrad._diagnostics.user_code import user_frame
-from fastgrad._engine.backward import bind_debug_kinds, count_debuggers
-from fastgrad._engine.core import ArrayVSpace, JVPNode, SparseObject, VJPNode, parameter_name, peel, trace_like
+from fastgrad._engine.backward import count_debuggers
+from fastgrad._engine.core import ArrayVSpace, JVPNode, SparseObject, VJPNode, connect, parameter_name, peel, trace_like
 
 # How many `debug` blocks this thread, or task, is in.
 _depth = ContextVar("depth", default=0)
@@ -178,7 +178,7 @@ class DebugJVPNode(JVPNode):
 
 trace_like(DebugVJPNode, VJPNode)
 trace_like(DebugJVPNode, JVPNode)
-bind_debug_kinds(_kinds)
+connect(debug_kinds=_kinds)
 
 # ----------------------------------------------------------------------------------------------------------- checks
 

@@ -10,7 +10,17 @@ import operator
 
 import numpy as onp
 
-from fastgrad._engine.core import SparseObject, Structure, VSpace, has_structure, is_over, isbox, parameter_name, peel
+from fastgrad._engine.core import (
+    SparseObject,
+    Structure,
+    VSpace,
+    connect,
+    has_structure,
+    is_over,
+    isbox,
+    parameter_name,
+    peel,
+)
 
 # ---------------------------------------------------------------------------------- arguments and values of functions
 
@@ -284,3 +294,7 @@ def place_of_name(fun, name):
     if name not in names:
         raise ValueError(f"{name_of(fun)} has no parameter {name!r}; it has {', '.join(names)}")
     return names.index(name)
+
+
+connect(advice=advice, check_returned=check_returned)
+connect(seed=seed, cotangent_of_rule=cotangent_of_rule, tangent_of_rule=tangent_of_rule)

@@ -14,10 +14,11 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
+from fastgrad._engine.capi cimport *
 from fastgrad._engine.core cimport FORM_INDEX, REUSE_COTANGENT, REUSE_KEPT
-from fastgrad._engine.core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode
-from fastgrad._engine.core cimport add_indexed, add_into, add_values, fits_space, is_batched, is_free_array, is_item, peel
-from fastgrad._engine.core cimport fit_seed, shape_for_seeds, solid, vspace
+from fastgrad._engine.core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode, hooks
+from fastgrad._engine.core cimport add_indexed, add_into, add_values, fits_space, is_batched, is_free_array
+from fastgrad._engine.core cimport is_item, peel, fit_seed, shape_for_seeds, solid, vspace
 from fastgrad._engine.threads cimport fastgrad_has_refs, fastgrad_lock, fastgrad_mutex, fastgrad_unlock
 
 from fastgrad._engine.core import NotBatchable, VSpace, getval, isbox, trace
@@ -26,29 +27,6 @@ cimport numpy as cnp
 from numpy cimport ndarray
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    object PyNumber_InPlaceAdd(object, object)
-    PyObject *PyDict_GetItemWithError(object, object) except? NULL
-
-    bint is_tracked "PyObject_GC_IsTracked"(PyObject *)
-    ctypedef int (*visitproc)(PyObject *, void *) noexcept
-    ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
-    PyTypeObject PyFloat_Type
-
-cdef extern from *:
-    """
-    static traverseproc fastgrad_replace_traverse(PyObject *type, traverseproc traverse) {
-        traverseproc before = ((PyTypeObject *)type)->tp_traverse;
-        ((PyTypeObject *)type)->tp_traverse = traverse;
-        return before;
-    }
-    """
-    traverseproc fastgrad_replace_traverse(object, traverseproc)
-
-cdef extern from "numpy/arrayobject.h":
-    PyTypeObject PyArray_Type
-    PyTypeObject PyDoubleArrType_Type
 
 include "graph/accumulation.pxi"
 include "graph/containers.pxi"

@@ -27,6 +27,23 @@ cdef struct Kind:
     npy_intp *dims
 
 
+cdef class Hooks:
+    # Public for `connect` alone, which sets them by name; hooks.pxi says what they are.
+    cdef public object traced_container, traced_array
+    cdef public object unbroadcast, broadcast
+    cdef public object as_positional, place_of
+    cdef public object formula_of
+    cdef public object batch_call, fit_batch, row_by_row
+    cdef public object assemble, sparse_add, core_namespace
+    cdef public object debug_kinds
+    cdef public object advice, check_returned
+    cdef public object seed, cotangent_of_rule, tangent_of_rule
+    cdef public object defgrad, defvjp_method, defvjp_is_zero
+
+
+cdef Hooks hooks
+
+
 cdef class Box:
     # A traced value. `_trace` is the level of the trace it belongs to, `_node` the record of how it was made there;
     # `_value` may be a box again, but only of a lower level.
@@ -63,7 +80,8 @@ cdef class Rule:
     cdef unsigned int spaces
     # How many arguments a derivative takes: `lambda ans: ...` none.
     cdef Py_ssize_t n_args
-    # How it runs on plain values (see values/fused_derivatives.pxi): None while that is not known, False if there is no formula.
+    # How it runs on plain values (see values/fused_derivatives.pxi): None while that is not known, False if there is no
+    # formula.
     cdef object formula
     # The routine in C that does on plain values what `fun` does (see values/compiled_rules.pxi); 0 for none.
     cdef int plain
@@ -121,8 +139,8 @@ cdef class Primitive:
     cdef object shortcut
     cdef Py_ssize_t shortcut_least, shortcut_most
     cdef frozenset shortcut_keywords
-    # NumPy's inner loops for this ufunc on float64, float32, complex128, or NULL: see values/inner_loops.pxi, whose struct
-    # these point to.
+    # NumPy's inner loops for this ufunc on float64, float32, complex128, or NULL: see values/inner_loops.pxi, whose
+    # struct these point to.
     cdef void *loops[3]
 
     cdef object call(self, object x, object y)

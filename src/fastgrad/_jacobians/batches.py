@@ -16,7 +16,7 @@ from fastgrad._engine.core import (
     BatchNode,
     NotBatchable,
     SparseObject,
-    bind_batching,
+    connect,
     is_batched,
     new_box,
     peel,
@@ -131,7 +131,7 @@ def _boxed(batch, node, level):
     return new_box(_row(batch, 0), level, BatchNode.like(node, batch))
 
 
-bind_batching(_call, _fitted, _row_by_row)
+connect(batch_call=_call, fit_batch=_fitted, row_by_row=_row_by_row)
 
 # -------------------------------------------------------------------------------------------------------------- passes
 

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 
-from fastgrad._engine.core import isbox
+from fastgrad._engine.core import connect, isbox
 
 # NumPy's functions written in C have a signature only since NumPy 2.4.
 _SIGNATURES = {
@@ -88,3 +88,6 @@ def _parameters(fun):
 def _has_rule(fun, argnum):
     """Say whether either mode may have a rule for an argument."""
     return any(rules is not None and rules.covers(argnum) for rules in (fun.vjp_rules, fun.jvp_rules))
+
+
+connect(as_positional=as_positional, place_of=place_of)

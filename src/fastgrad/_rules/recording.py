@@ -7,7 +7,7 @@ import dis
 
 import numpy as np
 
-from fastgrad._engine.core import Formula, Primitive, formula_limits, new_box, trace_stack
+from fastgrad._engine.core import Formula, Primitive, connect, formula_limits, new_box, trace_stack
 from fastgrad.tracer import Node
 
 _G, _ANS = 0, 1
@@ -98,3 +98,6 @@ def formula_of(deriv, n_args, multiply: Primitive):
         return _assemble(line)
     except (_NotAFormula, TypeError):  # a TypeError: an argument is of integers, or of another kind than numbers
         return None
+
+
+connect(formula_of=formula_of)

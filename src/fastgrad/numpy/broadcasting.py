@@ -5,7 +5,7 @@ import operator
 
 import numpy as onp
 
-from fastgrad._engine.core import ArrayVSpace, VSpace, bind_broadcasting, dtype_of, is_complex, vspace
+from fastgrad._engine.core import ArrayVSpace, VSpace, connect, dtype_of, is_complex, vspace
 from fastgrad.numpy import numpy_wrapper as anp
 
 
@@ -186,7 +186,7 @@ def repeat_to_match_shape(g, shape, dtype, axis, keepdims):
     return anp.broadcast_to(keep_reduced(g, shape, axis), shape), n
 
 
-bind_broadcasting(fit, broadcast)
+connect(unbroadcast=fit, broadcast=broadcast)
 
 __all__ = [
     "all_tangents",

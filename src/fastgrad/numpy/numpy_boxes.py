@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from fastgrad._engine.core import ArrayBox, bind_operators
+from fastgrad._engine.core import ArrayBox, connect_operators
 from fastgrad.builtins import SequenceBox
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.numpy_vspaces import complex_types, float_types, linalg_results
@@ -26,7 +26,7 @@ def _named_tuple_box(kind):
 for _type in linalg_results.values():
     _named_tuple_box(_type).register(_type)
 
-bind_operators(vars(anp), anp.getitem)
+connect_operators(vars(anp), anp.getitem)
 
 ArrayBox.T = property(lambda self: anp.transpose(self), doc="The array with its axes reversed.")
 ArrayBox.real = property(lambda self: anp.real(self), doc="The real part.")

@@ -3,16 +3,6 @@
 # The types whose cotangents add themselves: SparseObject and its box. Live, as autograd's is.
 sparse_object_types = {SparseObject}
 
-# sparse_add(vspace, array or None, sparse) -> array, a primitive; set by fastgrad.core.
-cdef object sparse_add = None
-
-
-def bind_sparse_add(fun):
-    """Set the primitive that adds a sparse cotangent to an array."""
-    global sparse_add
-    sparse_add = fun
-
-
 cdef inline bint is_sparse(object g):
     cdef PyTypeObject *t = Py_TYPE(g)
     if t is &PyArray_Type or t is <PyTypeObject *>ArrayBox or t is &PyDoubleArrType_Type or t is &PyFloat_Type:
@@ -40,7 +30,7 @@ cdef object accumulate(object total, bint have, bint *mutable, object g):
         space = vspace(g)
         if have and (not mutable[0] or not getattr(peel(total), "ndim", 1)):
             total = space.mut_add(None, total)  # into something that can be changed in place: a float cannot
-        total = sparse_add(space, total if have else None, g)
+        total = hooks.sparse_add(space, total if have else None, g)
         mutable[0] = True
     elif not have:
         total, mutable[0] = g, False

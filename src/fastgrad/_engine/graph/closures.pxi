@@ -80,22 +80,11 @@ cdef traverseproc traverse_fields = fastgrad_replace_traverse(Pullback, traverse
 
 
 cdef object float64 = np.float64
-
-
 cdef object one = np.float64(1.0)
 
 
-# In how many blocks of fastgrad.debug some thread is, and a function that gives the kinds of nodes to start traces from
-# in this one, None for those above; set by fastgrad._diagnostics.debug.
+# How many blocks of fastgrad.debug are open, in all threads: hooks.debug_kinds is asked only while there is one.
 cdef Py_ssize_t debuggers = 0
-
-cdef object debug_kinds = None
-
-
-def bind_debug_kinds(kinds):
-    """Set the function that says whether this thread debugs, and with which kinds of nodes."""
-    global debug_kinds
-    debug_kinds = kinds
 
 
 def count_debuggers(Py_ssize_t change):
@@ -107,20 +96,14 @@ def count_debuggers(Py_ssize_t change):
 cdef Pullback trace_reverse(fun, x):
     cdef Pullback vjp = Pullback.__new__(Pullback)
     cdef VJPNode root
-    kinds = debug_kinds() if debuggers else None
+    kinds = hooks.debug_kinds() if debuggers else None
     root = VJPNode.__new__(VJPNode) if kinds is None else kinds[0].__new__(kinds[0])
     root.initialize_root()
     vjp.ans, vjp.end = trace(root, fun, x)
     if vjp.end is None:
         vjp.x = x
-        check_returned(fun, vjp.ans)
+        hooks.check_returned(fun, vjp.ans)
     return vjp
-
-
-cdef int check_returned(fun, value) except -1:
-    from fastgrad._diagnostics.messages import check_returned
-    check_returned(fun, value)
-    return 0
 
 
 def make_vjp(fun, x):
@@ -199,12 +182,12 @@ cdef class Pushforward:
         self.fun, self.x = fun, x
 
     def __call__(self, g):
-        kinds = debug_kinds() if debuggers else None
+        kinds = hooks.debug_kinds() if debuggers else None
         cdef JVPNode root = (JVPNode if kinds is None else kinds[1]).new_root(
             fit_seed(g, shape_for_seeds(self.x), False))
         ans, end = trace(root, self.fun, self.x)
         if end is None:
-            check_returned(self.fun, ans)
+            hooks.check_returned(self.fun, ans)
             return ans, vspace(ans).zeros()
         return ans, (<JVPNode>end).g
 

@@ -1,15 +1,5 @@
 # The cotangent of a container, made of its items' when all have come in.
 
-# assemble(space, *leaves) -> container, a primitive; set by fastgrad.builtins.
-cdef object assemble = None
-
-
-def bind_assemble(fun):
-    """Set the primitive that makes a container of its items."""
-    global assemble
-    assemble = fun
-
-
 cdef class Assembly:
     # What a container's node has got so far: cotangents of items by their keys, and of the container as a whole.
     # `owned`: keys whose cotangents were made in this pass through and through, so that nobody else holds any of it.
@@ -49,7 +39,7 @@ cdef class Assembly:
             leaves.append(space.zeros() if found == NULL else leaf(found, key in self.owned, space))
         if placed < len(self.items) and not self.have_whole:
             raise RuntimeError("a list or dict was changed after items of it, traced, were taken; make a new one")
-        return assemble(self.space, *leaves)
+        return hooks.assemble(self.space, *leaves)
 
 
 cdef int finish(PyObject **total, bint *mutable) except -1:

@@ -78,7 +78,6 @@ cdef int find_formula(Rule rule) except -1:
     It takes Python code to find it, so that several threads may be at it at once. What the first of them notes stays.
     """
     cdef list exponents = [], exponent_formulas = []
-    from fastgrad._rules.recording import formula_of
     formula = False
     if rule.kind == RULE_NEGATE:
         formula = Formula([(p_negative, 0, -1, RESULT)], [])
@@ -87,17 +86,17 @@ cdef int find_formula(Rule rule) except -1:
         formula = Formula([(p_divide if rule.kind == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
     elif rule.kind != RULE_DERIV:
         if rule.real_deriv is not None:
-            formula = formula_of(rule.real_deriv, 1, p_multiply) or False
+            formula = hooks.formula_of(rule.real_deriv, 1, p_multiply) or False
         if formula is not False:
             (<Formula>formula).runs[PLACE_COMPLEX] = False
     elif rule.for_numbers is not None:
         for exponent, deriv in rule.for_numbers.items():
             if exponent is not None:
                 exponents.append(float(exponent))
-                exponent_formulas.append(formula_of(deriv, 2, p_multiply))
-        formula = formula_of(rule.for_numbers[None], 2, p_multiply) or False
+                exponent_formulas.append(hooks.formula_of(deriv, 2, p_multiply))
+        formula = hooks.formula_of(rule.for_numbers[None], 2, p_multiply) or False
     else:
-        formula = formula_of(rule.fun, rule.n_args, p_multiply) or False
+        formula = hooks.formula_of(rule.fun, rule.n_args, p_multiply) or False
     with cython.critical_section(rule):
         if rule.formula is None:
             rule.exponents, rule.exponent_formulas, rule.formula = exponents, exponent_formulas, formula

@@ -16,21 +16,6 @@ class BatchTooLarge(NotBatchable):
         self.size = size
 
 
-# batch_call(fun, ans, args, kwargs, argnums, rows), with batches among args -> the batch of answers;
-# fit_batch(batch, ans, rows) -> the batch in the dtype of ans, its shape checked;
-# row_by_row(call, gs) -> batches of what call(*gs) gives for each row, in a tuple. Set by fastgrad._jacobians.batches.
-cdef object batch_call = None
-
-cdef object fit_batch = None
-cdef object row_by_row = None
-
-
-def bind_batching(batch_call_, fit_batch_, row_by_row_):
-    """Set the functions that call primitives on batches and rules on rows."""
-    global batch_call, fit_batch, row_by_row
-    batch_call, fit_batch, row_by_row = batch_call_, fit_batch_, row_by_row_
-
-
 cpdef bint is_batched(object x):
     """Say whether a value, or the value of one of its lower levels, stands for a batch."""
     while is_box(x):
@@ -77,9 +62,9 @@ cdef class BatchNode(Node):
         if fun.is_elementwise and not kwargs and len(values) <= 2:
             batch = elementwise_call(fun, kind.ndim, args, argnums, values)
         else:
-            batch = batch_call(fun, ans, tuple(values), kwargs, argnums, self.rows)
+            batch = hooks.batch_call(fun, ans, tuple(values), kwargs, argnums, self.rows)
         if not is_batch_of(batch, kind, self.rows):
-            batch = fit_batch(batch, ans, self.rows)
+            batch = hooks.fit_batch(batch, ans, self.rows)
         return batch_node(self, batch)
 
 

@@ -1,15 +1,5 @@
 # Nodes that record indexing, and how the cotangents of items are added in place.
 
-# The rules under which indexing has nodes of its own form; set by fastgrad.numpy.rules.indexing.
-cdef Rules index_rules = None
-
-
-def bind_index_rules(Primitive getitem not None):
-    """Let indexing of plain arrays be recorded in nodes of its own form while it has the rules it has now."""
-    global index_rules
-    index_rules = getitem.vjps
-
-
 cdef bint note_space(VJPNode node, object value) except -1:
     """Note the space of a node's value; False if another thread, which traces from the same root, was faster."""
     space = vspace(value)

@@ -1,17 +1,5 @@
 # Nodes: records of primitive calls, and how rules are applied to pull cotangents back and push tangents forward.
 
-# unbroadcast(g, vspace) and broadcast(tangent, ans), Python functions made of primitives; set by fastgrad.numpy.
-cdef object unbroadcast = None
-
-cdef object broadcast = None
-
-
-def bind_broadcasting(unbroadcast_, broadcast_):
-    """Set the functions that fit cotangents and tangents of broadcasting primitives."""
-    global unbroadcast, broadcast
-    unbroadcast, broadcast = unbroadcast_, broadcast_
-
-
 cdef object refuse_pickling(object node):
     raise TypeError(
         f"{type(node).__name__}, the record of a traced call, cannot be pickled or copied: a graph stays in the "
@@ -148,7 +136,7 @@ cdef class VJPNode(Node):
         cdef Rule rule
         cdef list cotangents
         if self.form == FORM_STAGED or self.form == FORM_STAGED_WHOLE:
-            return row_by_row(self.pull_staged, (g,)) if is_batched(g) else self.pull_staged(g)
+            return hooks.row_by_row(self.pull_staged, (g,)) if is_batched(g) else self.pull_staged(g)
         args, kwargs, argnums = self.arg0
         if self.form == FORM_WHOLE:
             return rules.whole(argnums, g, self.ans, args, kwargs)
@@ -185,7 +173,7 @@ cdef class VJPNode(Node):
             total = sum_to(g, self.targets[i])
             if total is not None:
                 return total
-        return unbroadcast(g, self.targets[i])
+        return hooks.unbroadcast(g, self.targets[i])
 
     @property
     def parents(self):
@@ -285,8 +273,7 @@ cdef class VJPNode(Node):
                 cnp.PyTypeNum_ISCOMPLEX(kind.typenum) if is_other == ARGUMENT_COMPLEX else kind.typenum >= 0
                 and not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
             return g
-        from fastgrad._diagnostics.messages import cotangent_of_rule
-        return cotangent_of_rule(g, shape, is_other != ARGUMENT_COMPLEX, self.rules.fun, self.ans[i])
+        return hooks.cotangent_of_rule(g, shape, is_other != ARGUMENT_COMPLEX, self.rules.fun, self.ans[i])
 
     def _pull_back(self, g):
         cdef Py_ssize_t n = self.n_parents(), i

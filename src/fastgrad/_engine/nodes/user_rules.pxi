@@ -128,8 +128,7 @@ cdef object fit_seed(object g, object shape, bint backward):
     if no_structure(<PyObject *>shape) and has_shape(&kind, <PyObject *>shape) and of_no_subclass(g) and (
             cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
         return g
-    from fastgrad._diagnostics.messages import seed
-    return seed(g, shape, backward)
+    return hooks.seed(g, shape, backward)
 
 
 def of_another_trace(name):

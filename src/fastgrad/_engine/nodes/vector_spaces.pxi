@@ -79,8 +79,7 @@ cpdef object vspace(object value):
         return (<object>maker)(value)
     if is_box(value):
         return vspace(peel(value))
-    from fastgrad._diagnostics.messages import advice
-    raise TypeError(f"Can't find vector space for value {value!r} of type {type(value)}; {advice(value)}")
+    raise TypeError(f"Can't find vector space for value {value!r} of type {type(value)}; {hooks.advice(value)}")
 
 
 cdef class ArrayVSpace(VSpace):

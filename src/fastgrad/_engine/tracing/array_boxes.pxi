@@ -1,12 +1,5 @@
 # The box of arrays: its operators, and how NumPy's own ufuncs are traced.
 
-# The primitives behind ArrayBox's operators, set once by bind_operators.
-cdef Primitive p_add, p_subtract, p_multiply, p_divide, p_power, p_mod, p_floor_divide, p_matmul
-
-cdef Primitive p_negative, p_positive, p_absolute, p_getitem
-cdef Primitive p_maximum, p_minimum
-cdef Primitive p_equal, p_not_equal, p_less, p_less_equal, p_greater, p_greater_equal
-
 # The primitive that serves a ufunc called on a box by NumPy's own name. Those that users make stand in a table of their
 # own, which keeps none alive.
 ufunc_primitives = {}
@@ -149,40 +142,6 @@ cdef class ArrayBox(Box):
         # `array += box` arrives with the array as input and output: Python binds the name to what is returned here,
         # the traced sum; the array itself stays as it is, for a traced value cannot be stored in it.
         return fun.call_tuple(inputs, kwargs or None, False)
-
-
-def bind_operators(namespace, getitem):
-    """Set the primitives that ArrayBox's operators call, and those that serve NumPy's own ufuncs.
-
-    Parameters
-    ----------
-    namespace : dict
-        Names to primitives; called once, by `fastgrad.numpy.numpy_boxes`.
-    getitem : Primitive
-        The primitive behind indexing.
-    """
-    global p_add, p_subtract, p_multiply, p_divide, p_power, p_mod, p_floor_divide, p_matmul
-    global p_negative, p_positive, p_absolute, p_getitem
-    global p_maximum, p_minimum
-    global p_equal, p_not_equal, p_less, p_less_equal, p_greater, p_greater_equal
-    p_add, p_subtract = namespace["add"], namespace["subtract"]
-    p_multiply, p_divide = namespace["multiply"], namespace["divide"]
-    p_power, p_mod = namespace["power"], namespace["mod"]
-    p_floor_divide, p_matmul = namespace["floor_divide"], namespace["matmul"]
-    p_negative, p_positive, p_absolute = namespace["negative"], namespace["positive"], namespace["absolute"]
-    p_maximum, p_minimum = namespace["maximum"], namespace["minimum"]
-    p_equal, p_not_equal = namespace["equal"], namespace["not_equal"]
-    p_less, p_less_equal = namespace["less"], namespace["less_equal"]
-    p_greater, p_greater_equal = namespace["greater"], namespace["greater_equal"]
-    p_getitem = getitem
-    p_getitem.lane, (<Primitive>namespace["dot"]).lane = LANE_INDEX, LANE_DOT
-    p_add.lane, p_subtract.lane = LANE_ADD, LANE_SUBTRACT
-    p_multiply.lane, p_divide.lane, p_negative.lane = LANE_MULTIPLY, LANE_DIVIDE, LANE_NEGATIVE
-    for name, kind in (("sum", REDUCE_SUM), ("mean", REDUCE_MEAN), ("max", REDUCE_MAX), ("min", REDUCE_MIN)):
-        (<Primitive>namespace[name]).reduction = kind
-    for fun in namespace.values():
-        if isinstance(fun, Primitive) and (<Primitive>fun).is_ufunc:
-            open_lane(fun)
 
 
 cdef void serve_ufunc(Primitive fun):

@@ -156,8 +156,9 @@ cpdef object new_box(object value, Py_ssize_t trace, object node):
             PyObject_GC_UnTrack(box)
         return box
     if maker == NULL:
-        from fastgrad._diagnostics.messages import advice
-        raise TypeError(f"Can't differentiate w.r.t. type {type(value)}: no box is registered for it; {advice(value)}")
+        raise TypeError(
+            f"Can't differentiate w.r.t. type {type(value)}: no box is registered for it; {hooks.advice(value)}"
+        )
     return (<object>maker)(value, trace, node)
 
 

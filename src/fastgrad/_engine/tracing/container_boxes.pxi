@@ -1,22 +1,5 @@
 # Boxes of containers, which make one box and one node of an item, however often it is taken.
 
-cdef Primitive p_take = None
-
-# The rules of container_take as fastgrad gave them, to see whether they were replaced; and the same rules in an object
-# of their own, which marks the nodes whose cotangents the backward pass puts in place itself.
-cdef Rules take_rules = None
-
-cdef Rules item_rules = None
-
-
-def bind_container_take(Primitive take):
-    """Set the primitive that takes an item of a container; called once, when it has its rules."""
-    global p_take, take_rules, item_rules
-    p_take = take
-    take_rules = take.vjps
-    item_rules = Rules(take, FORM_CALL, take_rules.by_argnum)
-
-
 cdef bint is_item(VJPNode node):
     """Does node record the taking of one item, for `Assembly` to collect its cotangent?"""
     return node.rules is item_rules and node.form == FORM_INDEX and not node.released

@@ -119,16 +119,6 @@ class TraceStack:
 trace_stack = TraceStack()
 
 
-# Makes a traced container of a list, tuple or dict with boxes in it; set by fastgrad.builtins.
-cdef object traced_container = None
-
-
-def bind_traced_container(fun):
-    """Set the function that makes a traced container of one with boxes in it."""
-    global traced_container
-    traced_container = fun
-
-
 def trace(start_node, fun, x):
     """Call ``fun`` on a box of ``x`` in a new trace.
 
@@ -157,7 +147,7 @@ def trace(start_node, fun, x):
     try:
         end = fun(new_box(x, level, start_node))
         if type(end) in (list, tuple, dict):
-            end = traced_container(end)
+            end = hooks.traced_container(end)
         value = (<Box>end)._value if is_box(end) and (<Box>end)._trace == level else end
         if is_box(value) and is_over((<Box>value)._trace):
             raise of_another_trace(getattr(fun, "__name__", "the function"))

@@ -60,18 +60,15 @@ cdef class Primitive:
 
     def defgrad(self, gradfun, argnum=0):
         """Deprecated: use `fastgrad.extend.defvjp`."""
-        from fastgrad._deprecated import defgrad
-        defgrad(self, gradfun, argnum)
+        hooks.defgrad(self, gradfun, argnum)
 
     def defvjp(self, vjpmaker, argnum=0):
         """Deprecated: use `fastgrad.extend.defvjp`."""
-        from fastgrad._deprecated import defvjp_method
-        defvjp_method(self, vjpmaker, argnum)
+        hooks.defvjp_method(self, vjpmaker, argnum)
 
     def defvjp_is_zero(self, argnums=(0,)):
         """Deprecated: use `fastgrad.extend.defvjp` with None for a rule."""
-        from fastgrad._deprecated import defvjp_is_zero
-        defvjp_is_zero(self, argnums)
+        hooks.defvjp_is_zero(self, argnums)
 
     @property
     def vjp_rules(self):
@@ -188,13 +185,13 @@ cdef class Primitive:
         cdef bint boxed = False, boxed_keyword = False
         for x in args:
             if self.array_like and is_traced_sequence(x):
-                return self.call_tuple(tuple(map(traced_array, args)), kwargs, defer)
+                return self.call_tuple(tuple(map(hooks.traced_array, args)), kwargs, defer)
             if is_box(x):
                 boxed = True
         if kwargs is not None:
             for name, x in kwargs.items():
                 if self.array_like and is_traced_sequence(x):
-                    return self.call_tuple(args, {**kwargs, name: traced_array(x)}, defer)
+                    return self.call_tuple(args, {**kwargs, name: hooks.traced_array(x)}, defer)
                 if is_box(x):
                     boxed_keyword = True
         if not (boxed or boxed_keyword):
@@ -202,8 +199,7 @@ cdef class Primitive:
         if self.never_traced:
             return self.fun(*map(peel_argument, args), **{k: peel(v) for k, v in (kwargs or {}).items()})
         if boxed_keyword:
-            from fastgrad._rules.keywords import as_positional
-            args, kwargs, placed = as_positional(self, args, kwargs)
+            args, kwargs, placed = hooks.as_positional(self, args, kwargs)
             return self.call_tuple(args, kwargs, defer) if placed else self.fun(*args, **kwargs)
         if defer and self.is_ufunc and has_foreign(args):
             return PyObject_Call(self.fun, args, <object>kwargs if kwargs is not None else {})
@@ -230,8 +226,7 @@ cdef class Primitive:
             given = n > self.n_inputs
         elif not given and n > 2:
             if self.out_place == -2:
-                from fastgrad._rules.keywords import place_of
-                self.out_place = place_of(self.fun, "out")
+                self.out_place = hooks.place_of(self.fun, "out")
             given = 0 <= self.out_place < n and args[self.out_place] is not None
         if given:
             raise NotImplementedError(
@@ -323,16 +318,6 @@ cdef inline bint is_simple(object x):
 
 cdef inline bint is_sequence(PyObject *x):
     return Py_TYPE(<object>x) is &PyList_Type or Py_TYPE(<object>x) is &PyTuple_Type
-
-
-# Makes a traced array of a list or tuple with boxes in it, and leaves all else alone; set by fastgrad.numpy.
-cdef object traced_array = None
-
-
-def bind_traced_array(fun):
-    """Set the function that makes a traced array of a list with boxes in it."""
-    global traced_array
-    traced_array = fun
 
 
 cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargsf, PyObject *kwnames):

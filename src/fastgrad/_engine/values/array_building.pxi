@@ -33,7 +33,7 @@ def traced_items(sequence):
     cdef Py_ssize_t i
     for i in range(len(items)):
         if is_traced_sequence(items[i]):
-            items[i] = traced_array(items[i])
+            items[i] = hooks.traced_array(items[i])
     return items
 
 

@@ -1,8 +1,8 @@
 # Formulas: rules of elementwise functions as straight lines of NumPy's inner loops, run on plain values.
 #
 # The derivative of an elementwise function is a Python function made of primitives. On plain values `g * deriv(...)`
-# is the same few ufuncs every time: they are recorded once (fastgrad._rules.recording), and then run here without Python,
-# block by block, so that what lies between stays in the processor's cache and memory is passed over once. The result
+# is the same few ufuncs every time: they are recorded once (fastgrad._rules.recording), and then run here without
+# Python, block by block, so that what lies between stays in the processor's cache and memory is passed over once. The result
 # is bit for bit that of the ufuncs called in turn. Where a value is a box, or not plain, the Python function is called.
 
 cdef extern from *:

@@ -51,10 +51,6 @@ cdef extern from *:
         cnp.npy_bool requires_pyapi
     bint fastgrad_run(fastgrad_call_info *, char **, cnp.npy_intp, cnp.npy_intp *)
 
-cdef extern from "Python.h":
-    void *PyCapsule_GetPointer(object, const char *) except NULL
-    bint PyCapsule_IsValid(object, const char *)
-
 # Beyond this many elements NumPy's preparations no longer matter, and it releases the GIL for the loop.
 cdef enum:
     LANE_SIZE = 4096

@@ -7,7 +7,7 @@ terms of primitives that take the arrays one by one: `array_from_args` and `conc
 import numpy as _np
 
 from fastgrad._engine.core import array_of as _array_of
-from fastgrad._engine.core import bind_traced_array, holds_box
+from fastgrad._engine.core import connect, holds_box
 from fastgrad._engine.core import scalars_in as _scalars_in
 from fastgrad._engine.core import traced_items as _traced_items
 from fastgrad._engine.core import traced_sequence as _traced_sequence
@@ -69,7 +69,7 @@ def traced_array(x):
     return array(x) if _traced_sequence(x) else x
 
 
-bind_traced_array(traced_array)
+connect(traced_array=traced_array)
 
 
 def wrap_if_boxes_inside(raw_array, slow_op_name=None):

@@ -4,7 +4,7 @@ import math
 
 import numpy as onp
 
-from fastgrad._engine.core import bind_index_rules, is_basic, meets_once
+from fastgrad._engine.core import connect_indexing, is_basic, meets_once
 from fastgrad._rules.direct import def_direct
 from fastgrad.core import SparseObject
 from fastgrad.numpy import numpy_wrapper as anp
@@ -43,7 +43,7 @@ def untake(x, idx, vs):
 
 
 def_direct(anp.getitem, vjps=(lambda g, _ans, vs_array, index: untake(g, index, vs_array),), jvps=("same",))
-bind_index_rules(anp.getitem)
+connect_indexing(anp.getitem)
 def_direct(untake, vjps=(lambda g, _ans, _x, idx, _vs: g[idx],), jvps=("same",))
 
 
