@@ -243,7 +243,7 @@ RAISED = re.compile(
 LEFT_OUT = {
     "_engine/values/array_building.pxi": "ValueError",
     "_engine/nodes/batch.pxi": "__init__",
-    "_engine/tracing/boxes.pxi": "TypeError: iteration over a 0-d array",
+    "_engine/tracing/array_boxes.pxi": "TypeError: iteration over a 0-d array",
     "numpy/_namespace/arrays.py": "ValueError",
     "numpy/_namespace/expired.py": "AttributeError",
     "numpy/linalg.py": "ValueError",

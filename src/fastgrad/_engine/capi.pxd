@@ -8,6 +8,7 @@ cdef extern from "Python.h":
     ctypedef object (*vectorcallfunc)(object, PyObject **, size_t, PyObject *)
     const size_t PY_VECTORCALL_ARGUMENTS_OFFSET
     object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
+    object PyObject_VectorcallDict(object, PyObject **, size_t, PyObject *)
     Py_ssize_t PyVectorcall_NARGS(size_t)
     Py_ssize_t PY_SSIZE_T_MAX
     PyObject *PyErr_Occurred()

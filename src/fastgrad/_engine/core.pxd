@@ -199,11 +199,6 @@ cdef class VJPNode(Node):
     cdef PyObject *parent(self, Py_ssize_t i)
     cdef int pull(self, object g, int reuse, PyObject **out, Py_ssize_t n) except -1
     cdef object pull_call(self, object g)
-    cpdef object pull_staged(self, object g)
-    cdef object name(self)
-    cdef object no_pullback(self, object given, str which)
-    cdef tuple fit_given(self, object g, list cotangents)
-    cdef object fit_wrong(self, Py_ssize_t i, object g, Kind *kind)
     cdef object pull_small(self, Py_ssize_t argnum, Py_ssize_t n, object g, int reuse)
     cdef object fit(self, Py_ssize_t i, object g)
     cdef void release(self) noexcept

@@ -26,52 +26,6 @@ cdef inline bint is_double(object x):
     return as_double(x, &value) != 0
 
 
-cdef inline object numpy_number(object x):
-    # A derivative divides and takes powers as NumPy does: where Python's floats raise, it warns and gives inf or nan.
-    return fastgrad_float64(PyFloat_AS_DOUBLE(x)) if Py_TYPE(x) is &PyFloat_Type else x
-
-
-cdef object apply_rule(Rule rule, object g, object ans, tuple args, dict kwargs):
-    # One argument's cotangent or tangent; not for RULE_ZERO and RULE_SAME, which need to know which argument.
-    cdef PyObject *stack[10]
-    cdef Py_ssize_t n = len(args), i
-    cdef list given
-    if rule.kind == RULE_IDENTITY:
-        return g
-    if rule.kind == RULE_NEGATE:
-        return -g
-    if n == 1 or n == 2:
-        stack[0], stack[1], stack[2] = <PyObject *>g, <PyObject *>ans, PyTuple_GET_ITEM_(<PyObject *>args, 0)
-        stack[3] = PyTuple_GET_ITEM_(<PyObject *>args, 1) if n == 2 else <PyObject *>None
-        cotangent = apply_formula(rule, stack, 0)
-        if cotangent is not None:
-            return cotangent
-    if rule.kind == RULE_DERIV:
-        given = list(args[:rule.n_args])
-        if is_double(g):
-            for i in range(len(given)):
-                given[i] = numpy_number(given[i])
-        return multiply_values(g, rule.fun(ans, *given))
-    if rule.kind == RULE_KEPT:
-        return multiply_values(g, ans if rule.keeps & 1 else args[0] if rule.keeps & 2 else args[1])
-    if rule.kind == RULE_OVER:
-        return p_divide.call(g, args[0] if rule.keeps & 2 else args[1])
-    if rule.spaces:
-        given = list(args)
-        for i in range(n):
-            if rule.spaces & bit(i) and (has_space(given[i], True) or is_box(given[i])):
-                given[i] = vspace(given[i])
-        args = tuple(given)
-    if n <= 7 and not kwargs:
-        stack[0] = NULL
-        stack[1] = <PyObject *>g
-        stack[2] = <PyObject *>ans
-        for i in range(n):
-            stack[3 + i] = PyTuple_GET_ITEM_(<PyObject *>args, i)
-        return PyObject_Vectorcall(rule.fun, stack + 1, (n + 2) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
-    return PyObject_Call(rule.fun, (g, ans) + args, kwargs)
-
-
 cdef int find_formula(Rule rule) except -1:
     """Note in the rule its formula, if it is `g * derivative`; False where there is none.
 
@@ -122,37 +76,78 @@ cdef inline object apply_formula(Rule rule, PyObject **inputs, int reuse):
     return (<Formula>formula).run(inputs, reuse)
 
 
-cdef object apply_small(Rule rule, object g, object ans, object x, object y, Py_ssize_t n):
-    # apply_rule for one or two arguments, without a tuple, where there is no formula.
-    cdef PyObject *stack[5]
+cdef inline object apply_rule(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ssize_t n, dict kwargs, int reuse):
+    """Return the cotangent or tangent of argument `argnum`.
+
+    This is the one switch over the forms of rules. `inputs` are g, ans and the n arguments, at least two places for
+    these, and a free place before g, as vectorcall wants it. They are given by pointer, so that what the fused
+    derivative may overwrite has no other reference than the node's. `reuse` says what may be overwritten.
+    """
+    if rule.kind == RULE_IDENTITY:
+        return <object>inputs[0]
+    if n <= 2 and <PyObject *>rule.formula != Py_False:
+        result = apply_formula(rule, inputs, reuse)
+        if result is not None:
+            return result
+    return apply_without_formula(rule, argnum, inputs, n, kwargs)
+
+
+cdef object apply_without_formula(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ssize_t n, dict kwargs):
+    cdef list converted = None
+    cdef PyObject **args = inputs + 2
+    cdef Py_ssize_t i
+    g = <object>inputs[0]
     if rule.kind == RULE_NEGATE:
         return -g
     if rule.kind == RULE_ZERO:
-        return zeros_of(x if rule.spaces & 2 else y)
-    if rule.spaces & 2 and not isinstance(x, VSpace):
-        x = vspace(x)
-    if rule.spaces & 4 and not isinstance(y, VSpace):
-        y = vspace(y)
-    if rule.plain:
-        cotangent = apply_plain(rule.plain, g, ans, x, y)
+        return zeros_of(<object>args[argnum])
+    for i in range(n):
+        x = <object>args[i]
+        if rule.spaces & bit(i) and not isinstance(x, VSpace) and (has_space(x, True) or is_box(x)):
+            x = vspace(x)
+        elif rule.kind == RULE_DERIV and Py_TYPE(x) is &PyFloat_Type and is_double(g):
+            # A derivative divides and takes powers as NumPy does: where Python's floats raise, it warns and gives inf
+            # or nan.
+            x = fastgrad_float64(PyFloat_AS_DOUBLE(x))
+        else:
+            continue
+        converted = [] if converted is None else converted
+        converted.append(x)
+        args[i] = <PyObject *>x
+    if rule.plain and n <= 2 and not kwargs:
+        cotangent = apply_plain(rule.plain, g, <object>inputs[1], <object>args[0], <object>args[1])
         if cotangent is not None:
             return cotangent
     if rule.kind == RULE_KEPT:
-        return multiply_values(g, ans if rule.keeps & 1 else x if rule.keeps & 2 else y)
+        return multiply_values(g, <object>inputs[1 if rule.keeps & 1 else 2 if rule.keeps & 2 else 3])
     if rule.kind == RULE_OVER:
-        return p_divide.call(g, x if rule.keeps & 2 else y)
-    if rule.kind == RULE_DERIV and is_double(g):
-        x, y = numpy_number(x), numpy_number(y)
-    stack[0] = NULL
-    stack[1] = <PyObject *>g
-    stack[2] = <PyObject *>ans
-    stack[3] = <PyObject *>x
-    stack[4] = <PyObject *>y
+        return p_divide.call(g, <object>args[0 if rule.keeps & 2 else 1])
     if rule.kind == RULE_DERIV:
         n = 1 + min(n, rule.n_args)
-        deriv = PyObject_Vectorcall(rule.fun, stack + 2, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
-        return multiply_values(g, deriv)
-    return PyObject_Vectorcall(rule.fun, stack + 1, (n + 2) | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+        return multiply_values(g, PyObject_Vectorcall(rule.fun, inputs + 1, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL))
+    return PyObject_VectorcallDict(rule.fun, inputs, (n + 2) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                   <PyObject *>kwargs if kwargs else NULL)
+
+
+cdef object apply_rule_to_call(Rule rule, Py_ssize_t argnum, object g, object ans, tuple args, dict kwargs):
+    # apply_rule where the arguments are in a tuple.
+    cdef PyObject *few[9]
+    cdef PyObject **inputs = few
+    cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>args), i
+    if n > 6:
+        inputs = <PyObject **>PyMem_Malloc((n + 3) * sizeof(PyObject *))
+        if inputs == NULL:
+            raise MemoryError("no memory for the arguments of a rule")
+    try:
+        inputs[0], inputs[1], inputs[2] = NULL, <PyObject *>g, <PyObject *>ans
+        inputs[3] = inputs[4] = <PyObject *>None
+        for i in range(n):
+            inputs[3 + i] = PyTuple_GET_ITEM_(<PyObject *>args, i)
+        return apply_rule(rule, argnum, inputs + 1, n, kwargs, 0)
+    finally:
+        if inputs != few:
+            PyMem_Free(inputs)
+
 
 
 cdef dict rule_keywords(object fun, dict kwargs):

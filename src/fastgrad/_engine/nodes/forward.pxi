@@ -87,7 +87,7 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
         if rule.kind == RULE_SAME:
             tangent = fun(*args[:argnums[i]], tangents[i], *args[argnums[i] + 1:], **kwargs)
         else:
-            tangent = apply_rule(rule, tangents[i], ans, args, given)
+            tangent = apply_rule_to_call(rule, argnums[i], tangents[i], ans, args, given)
         total = tangent if total is None else add_values(total, tangent)
     if total is None:
         return vspace(ans).zeros()

@@ -136,7 +136,7 @@ cdef class VJPNode(Node):
         cdef Rule rule
         cdef list cotangents
         if self.form == FORM_STAGED or self.form == FORM_STAGED_WHOLE:
-            return hooks.row_by_row(self.pull_staged, (g,)) if is_batched(g) else self.pull_staged(g)
+            return hooks.row_by_row(functools.partial(pull_staged, self), (g,)) if is_batched(g) else pull_staged(self, g)
         args, kwargs, argnums = self.arg0
         if self.form == FORM_WHOLE:
             return rules.whole(argnums, g, self.ans, args, kwargs)
@@ -144,26 +144,16 @@ cdef class VJPNode(Node):
         for i in range(len(argnums)):
             argnum = argnums[i]
             rule = <Rule>rules.rule(argnum, False)
-            if rule.kind == RULE_ZERO:
-                cotangents.append(zeros_of(args[argnum]))
-            else:
-                cotangents.append(self.fit(i, apply_rule(rule, g, self.ans, args, kwargs)))
+            cotangent = apply_rule_to_call(rule, argnum, g, self.ans, args, kwargs)
+            cotangents.append(cotangent if rule.kind == RULE_ZERO else self.fit(i, cotangent))
         return cotangents
 
     cdef object pull_small(self, Py_ssize_t argnum, Py_ssize_t n, object g, int reuse):
-        # The cotangent of one of n arguments, before it is fitted. A formula is given what the node keeps by pointer:
-        # what it may overwrite has then no other reference than the node's.
-        cdef PyObject *rule = self.rules.rule(argnum, False)
-        cdef PyObject *inputs[4]
-        if (<Rule>rule).kind == RULE_IDENTITY:
-            return g
-        if <PyObject *>(<Rule>rule).formula != Py_False:
-            inputs[0], inputs[1] = <PyObject *>g, <PyObject *>self.ans
-            inputs[2], inputs[3] = <PyObject *>self.arg0, <PyObject *>self.arg1
-            cotangent = apply_formula(<Rule>rule, inputs, reuse)
-            if cotangent is not None:
-                return cotangent
-        return apply_small(<Rule>rule, g, self.ans, self.arg0, self.arg1, n)
+        # The cotangent of one of n arguments, one or two, before it is fitted.
+        cdef PyObject *inputs[5]
+        inputs[0], inputs[1], inputs[2] = NULL, <PyObject *>g, <PyObject *>self.ans
+        inputs[3], inputs[4] = <PyObject *>self.arg0, <PyObject *>self.arg1
+        return apply_rule(<Rule>self.rules.rule(argnum, False), argnum, inputs + 1, n, None, reuse)
 
     cdef object fit(self, Py_ssize_t i, object g):
         # Bring a cotangent of the broadcast answer to the argument's own shape and dtype.
@@ -206,74 +196,6 @@ cdef class VJPNode(Node):
         self.parent0, self.parent1, self.arg1, self.targets = self.parents, None, None, None
         self.arg0, self.form = vjp, FORM_STAGED_WHOLE
         track(self)
-
-    cpdef object pull_staged(self, object g):
-        # By pullbacks of the user's, which may look at the value of g.
-        cdef list cotangents
-        cdef Py_ssize_t i
-        if self.form == FORM_STAGED or self.form == FORM_STAGED_WHOLE:
-            g = solid(g)
-        if self.form == FORM_STAGED:
-            cotangents = list(self.arg0)
-            for i in range(len(cotangents)):
-                if not callable(cotangents[i]):
-                    raise self.no_pullback(cotangents[i], f" for argument {self.ans[i]}")
-                cotangents[i] = cotangents[i](g)
-            return self.fit_given(g, cotangents)
-        if not callable(self.arg0):
-            raise self.no_pullback(self.arg0, "")
-        given = self.arg0(g)
-        if type(given) is not tuple and type(given) is not list and getattr(given, "ndim", 0) == 0:
-            if not hasattr(given, "__iter__") or hasattr(given, "ndim"):
-                raise TypeError(
-                    f"the VJP of {self.name()} gave a {type(given).__name__}; it gives a sequence of cotangents, one "
-                    "for each of the traced arguments"
-                )
-        return self.fit_given(g, list(given))
-
-    cdef object name(self):
-        return "a node" if self.rules is None else self.rules.fun.__name__
-
-    cdef object no_pullback(self, object given, str which):
-        return TypeError(
-            f"the VJP of {self.name()}{which} is made by a function that gave a {type(given).__name__}; it takes the "
-            "answer and the arguments, and returns a function of the cotangent"
-        )
-
-    cdef tuple fit_given(self, object g, list cotangents):
-        # Cotangents by a rule of the user's, in the shapes of the arguments. Imaginary parts that have no place are
-        # dropped: sparse solvers give complex cotangents to real arguments, and count on the functions before theirs
-        # to make them real.
-        cdef Py_ssize_t n = len(cotangents), i
-        cdef PyObject *shapes = <PyObject *>self.arg1
-        cdef PyObject *shape
-        cdef Kind kind
-        if shapes == <PyObject *>None or PyTuple_GET_SIZE_(shapes) != n:
-            return tuple(cotangents)
-        for i in range(n):
-            shape = PyTuple_GET_ITEM_(shapes, i)
-            kind = kind_of(cotangents[i])
-            if is_box(cotangents[i]) and not is_box(g) and is_over((<Box>cotangents[i])._trace):
-                raise of_another_trace(f"the VJP of {self.rules.fun.__name__}")
-            if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and no_structure(shape)
-                                                  and has_shape(&kind, shape) and of_no_subclass(cotangents[i])):
-                cotangents[i] = self.fit_wrong(i, cotangents[i], &kind)
-                if not no_structure(shape) and not is_box(g) and holds_over(cotangents[i], <Structure>shape):
-                    raise of_another_trace(f"the VJP of {self.rules.fun.__name__}")
-        return tuple(cotangents)
-
-    cdef object fit_wrong(self, Py_ssize_t i, object g, Kind *kind):
-        # What is no array of floats of the argument's shape; it may be right all the same.
-        cdef object shape = self.arg1[i]
-        cdef int is_other = 0 if self.targets is None else self.targets >> 2 * i & 3
-        if type(shape) is Structure:
-            if has_structure(g, shape):
-                return g
-        elif is_other and has_shape(kind, <PyObject *>shape) and of_no_subclass(g) and (
-                cnp.PyTypeNum_ISCOMPLEX(kind.typenum) if is_other == ARGUMENT_COMPLEX else kind.typenum >= 0
-                and not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
-            return g
-        return hooks.cotangent_of_rule(g, shape, is_other != ARGUMENT_COMPLEX, self.rules.fun, self.ans[i])
 
     def _pull_back(self, g):
         cdef Py_ssize_t n = self.n_parents(), i

@@ -111,6 +111,79 @@ cdef inline bint no_structure(PyObject *form):
     return type_of(form) is <PyTypeObject *>tuple
 
 
+cpdef object pull_staged(VJPNode node, object g):
+    # By pullbacks of the user's, which may look at the value of g.
+    cdef list cotangents
+    cdef Py_ssize_t i
+    if node.form == FORM_STAGED or node.form == FORM_STAGED_WHOLE:
+        g = solid(g)
+    if node.form == FORM_STAGED:
+        cotangents = list(node.arg0)
+        for i in range(len(cotangents)):
+            if not callable(cotangents[i]):
+                raise no_pullback(node, cotangents[i], f" for argument {node.ans[i]}")
+            cotangents[i] = cotangents[i](g)
+        return fit_given(node, g, cotangents)
+    if not callable(node.arg0):
+        raise no_pullback(node, node.arg0, "")
+    given = node.arg0(g)
+    if type(given) is not tuple and type(given) is not list and getattr(given, "ndim", 0) == 0:
+        if not hasattr(given, "__iter__") or hasattr(given, "ndim"):
+            raise TypeError(
+                f"the VJP of {name_of_node(node)} gave a {type(given).__name__}; it gives a sequence of cotangents, one "
+                "for each of the traced arguments"
+            )
+    return fit_given(node, g, list(given))
+
+
+cdef object name_of_node(VJPNode node):
+    return "a node" if node.rules is None else node.rules.fun.__name__
+
+
+cdef object no_pullback(VJPNode node, object given, str which):
+    return TypeError(
+        f"the VJP of {name_of_node(node)}{which} is made by a function that gave a {type(given).__name__}; it takes the "
+        "answer and the arguments, and returns a function of the cotangent"
+    )
+
+
+cdef tuple fit_given(VJPNode node, object g, list cotangents):
+    # Cotangents by a rule of the user's, in the shapes of the arguments. Imaginary parts that have no place are
+    # dropped: sparse solvers give complex cotangents to real arguments, and count on the functions before theirs
+    # to make them real.
+    cdef Py_ssize_t n = len(cotangents), i
+    cdef PyObject *shapes = <PyObject *>node.arg1
+    cdef PyObject *shape
+    cdef Kind kind
+    if shapes == <PyObject *>None or PyTuple_GET_SIZE_(shapes) != n:
+        return tuple(cotangents)
+    for i in range(n):
+        shape = PyTuple_GET_ITEM_(shapes, i)
+        kind = kind_of(cotangents[i])
+        if is_box(cotangents[i]) and not is_box(g) and is_over((<Box>cotangents[i])._trace):
+            raise of_another_trace(f"the VJP of {node.rules.fun.__name__}")
+        if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and no_structure(shape)
+                                              and has_shape(&kind, shape) and of_no_subclass(cotangents[i])):
+            cotangents[i] = fit_wrong(node, i, cotangents[i], &kind)
+            if not no_structure(shape) and not is_box(g) and holds_over(cotangents[i], <Structure>shape):
+                raise of_another_trace(f"the VJP of {node.rules.fun.__name__}")
+    return tuple(cotangents)
+
+
+cdef object fit_wrong(VJPNode node, Py_ssize_t i, object g, Kind *kind):
+    # What is no array of floats of the argument's shape; it may be right all the same.
+    cdef object shape = node.arg1[i]
+    cdef int is_other = 0 if node.targets is None else node.targets >> 2 * i & 3
+    if type(shape) is Structure:
+        if has_structure(g, shape):
+            return g
+    elif is_other and has_shape(kind, <PyObject *>shape) and of_no_subclass(g) and (
+            cnp.PyTypeNum_ISCOMPLEX(kind.typenum) if is_other == ARGUMENT_COMPLEX else kind.typenum >= 0
+            and not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
+        return g
+    return hooks.cotangent_of_rule(g, shape, is_other != ARGUMENT_COMPLEX, node.rules.fun, node.ans[i])
+
+
 cdef object shape_for_seeds(object value):
     """The shape or Structure that a cotangent or tangent of a value has; None where there is no telling."""
     cdef Kind kind = kind_of(value)
