@@ -10,7 +10,7 @@ import pytest
 
 import fastgrad.numpy as np
 from fastgrad import grad
-from fastgrad._engine.core import Primitive, lane_loops
+from fastgrad._engine.core import Primitive, inner_loop_dtypes
 
 UFUNCS = {
     value.fun.__name__: value
@@ -47,7 +47,7 @@ def operands(dtype):
 @in_lane
 def test_the_lane_is_open_for_the_common_ufuncs():
     for name in ("add", "subtract", "multiply", "divide", "negative", "exp", "log", "sin", "tanh", "sqrt", "maximum"):
-        assert "d" in lane_loops(UFUNCS[name])
+        assert "d" in inner_loop_dtypes(UFUNCS[name])
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_a_flag_left_by_others_is_not_taken_for_ones_own():
 def test_without_the_lane_everything_is_the_same():
     program = (
         "import numpy as onp, fastgrad.numpy as np; from fastgrad import grad;"
-        "from fastgrad._engine.core import lane_loops;"
+        "from fastgrad._engine.core import inner_loop_dtypes;"
         "f = lambda x: np.sum(np.tanh(x * 2.0) / (x + 1.5));"
-        "print(lane_loops(np.sin), grad(f)(onp.linspace(0, 1, 5)).tobytes().hex())"
+        "print(inner_loop_dtypes(np.sin), grad(f)(onp.linspace(0, 1, 5)).tobytes().hex())"
     )
     outputs = [
         subprocess.run(

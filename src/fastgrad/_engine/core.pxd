@@ -133,7 +133,7 @@ cdef class Primitive:
     # Where the parameter `out` stands; -1 nowhere, -2 not looked for yet.
     cdef Py_ssize_t out_place
     # Which of the operations on scalars this is, done in C; which reduction, likewise.
-    cdef int lane
+    cdef int operation
     cdef int reduction
     # Another way for calls on arrays (see values/dispatch.pxi), or None.
     cdef object shortcut

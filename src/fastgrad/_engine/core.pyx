@@ -67,15 +67,15 @@ plain_routines = {None: PLAIN_NONE, "sum": PLAIN_SUM, "mean": PLAIN_MEAN, "dot l
                   "extreme": PLAIN_EXTREME, "reshape": PLAIN_RESHAPE}
 
 cdef enum:
-    LANE_NONE
-    LANE_ADD
-    LANE_SUBTRACT
-    LANE_MULTIPLY
-    LANE_DIVIDE
-    LANE_NEGATIVE
+    OPERATION_NONE
+    OPERATION_ADD
+    OPERATION_SUBTRACT
+    OPERATION_MULTIPLY
+    OPERATION_DIVIDE
+    OPERATION_NEGATIVE
     # Not of scalars, but done here too.
-    LANE_INDEX
-    LANE_DOT
+    OPERATION_INDEX
+    OPERATION_DOT
 
 cdef enum:
     # Which reductions are done by values/reductions.pxi.

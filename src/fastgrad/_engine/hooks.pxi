@@ -84,14 +84,14 @@ def connect_operators(namespace, getitem):
     p_less, p_less_equal = namespace["less"], namespace["less_equal"]
     p_greater, p_greater_equal = namespace["greater"], namespace["greater_equal"]
     p_getitem = getitem
-    p_getitem.lane, (<Primitive>namespace["dot"]).lane = LANE_INDEX, LANE_DOT
-    p_add.lane, p_subtract.lane = LANE_ADD, LANE_SUBTRACT
-    p_multiply.lane, p_divide.lane, p_negative.lane = LANE_MULTIPLY, LANE_DIVIDE, LANE_NEGATIVE
+    p_getitem.operation, (<Primitive>namespace["dot"]).operation = OPERATION_INDEX, OPERATION_DOT
+    p_add.operation, p_subtract.operation = OPERATION_ADD, OPERATION_SUBTRACT
+    p_multiply.operation, p_divide.operation, p_negative.operation = OPERATION_MULTIPLY, OPERATION_DIVIDE, OPERATION_NEGATIVE
     for name, kind in (("sum", REDUCE_SUM), ("mean", REDUCE_MEAN), ("max", REDUCE_MAX), ("min", REDUCE_MIN)):
         (<Primitive>namespace[name]).reduction = kind
     for fun in namespace.values():
         if isinstance(fun, Primitive) and (<Primitive>fun).is_ufunc:
-            open_lane(fun)
+            find_inner_loops(fun)
 
 
 def connect_indexing(Primitive getitem not None):

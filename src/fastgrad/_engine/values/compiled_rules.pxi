@@ -21,7 +21,7 @@ cdef object spread(object g, ArrayVSpace space, bint mean):
         if n == 0:
             return None
         value = value / n
-    if n > LANE_SIZE:
+    if n > LOOP_SIZE:
         return constant_array(value, len(space.shape), shape)
     answer = cnp.PyArray_EMPTY(len(space.shape), shape, cnp.NPY_DOUBLE, 0)
     data = <double *>cnp.PyArray_DATA(<ndarray>answer)

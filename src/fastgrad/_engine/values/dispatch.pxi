@@ -64,14 +64,14 @@ cdef inline object unary_op(Primitive fun, object x):
         ans = None
         if Py_TYPE(x) is &PyDoubleArrType_Type or Py_TYPE(x) is &PyFloat_Type:
             as_double(x, &a)
-            if fun.lane == LANE_NEGATIVE:
+            if fun.operation == OPERATION_NEGATIVE:
                 return fastgrad_float64(-a)
             if fun.loops[PLACE_DOUBLE] != NULL:
-                ans = lane_scalar(<fastgrad_call_info *>fun.loops[PLACE_DOUBLE], a, NULL)
+                ans = loop_on_scalars(<fastgrad_call_info *>fun.loops[PLACE_DOUBLE], a, NULL)
         else:
             loop = loop_for(fun, x)
             if loop != NULL:
-                ans = lane_array(loop, x, cnp.PyArray_BYTES(<ndarray>x), cnp.PyArray_ITEMSIZE(<ndarray>x), NULL, 0)
+                ans = loop_on_arrays(loop, x, cnp.PyArray_BYTES(<ndarray>x), cnp.PyArray_ITEMSIZE(<ndarray>x), NULL, 0)
         if ans is not None:
             return ans
     elif fun.reduction:
@@ -83,7 +83,7 @@ cdef inline object unary_op(Primitive fun, object x):
     return call_plain(fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
 
 
-cdef inline object lane_binary(Primitive fun, object x, object y):
+cdef inline object binary_by_loop(Primitive fun, object x, object y):
     # None where NumPy must do it.
     cdef fastgrad_call_info *loop
     cdef double a, b, r
@@ -91,37 +91,37 @@ cdef inline object lane_binary(Primitive fun, object x, object y):
     if x_kind and y_kind:
         if x_kind + y_kind < 3 and not (Py_TYPE(x) is &PyFloat_Type or Py_TYPE(y) is &PyFloat_Type):
             return None
-        if fun.lane != LANE_NONE:
-            return fastgrad_float64(r) if scalar_op(fun.lane, a, b, &r) else None
+        if fun.operation != OPERATION_NONE:
+            return fastgrad_float64(r) if scalar_op(fun.operation, a, b, &r) else None
         loop = <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]
-        return None if loop == NULL else lane_scalar(loop, a, &b)
+        return None if loop == NULL else loop_on_scalars(loop, a, &b)
     if x_kind or y_kind:
         array = y if x_kind else x
         loop = loop_for(fun, array)
         if loop == NULL or loop != <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]:
             return None
         if x_kind:
-            return lane_array(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double))
-        return lane_array(loop, array, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double), <char *>&b, 0)
+            return loop_on_arrays(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double))
+        return loop_on_arrays(loop, array, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double), <char *>&b, 0)
     loop = loop_for(fun, x)
     if loop == NULL or loop != loop_for(fun, y) or not cnp.PyArray_SAMESHAPE(<ndarray>x, <ndarray>y):
         return None
     item = cnp.PyArray_ITEMSIZE(<ndarray>x)
-    return lane_array(loop, x, cnp.PyArray_BYTES(<ndarray>x), item, cnp.PyArray_BYTES(<ndarray>y), item)
+    return loop_on_arrays(loop, x, cnp.PyArray_BYTES(<ndarray>x), item, cnp.PyArray_BYTES(<ndarray>y), item)
 
 
 cdef inline object binary_op(Primitive fun, object x, object y):
     """fun on two plain values."""
     cdef PyObject *args[3]
-    if fun.lane >= LANE_INDEX:
-        if fun.lane == LANE_INDEX:
+    if fun.operation >= OPERATION_INDEX:
+        if fun.operation == OPERATION_INDEX:
             return item_of(x, y)
         if Py_TYPE(x) is &PyArray_Type and Py_TYPE(y) is &PyArray_Type:
             # What numpy.dot is, once it knows that nobody else wants the call.
             ans = cnp.PyArray_MatrixProduct(x, y)
             return ans[()] if Py_TYPE(ans) is &PyArray_Type and cnp.PyArray_NDIM(<ndarray>ans) == 0 else ans
     elif fun.n_inputs == 2:
-        ans = lane_binary(fun, x, y)
+        ans = binary_by_loop(fun, x, y)
         if ans is not None:
             return ans
     args[0] = NULL

@@ -81,7 +81,7 @@ cdef class Formula:
     cdef fastgrad_step steps[3][MAX_STEPS]
     cdef bint runs[3]
     cdef bint runs_scalars
-    cdef int lanes[MAX_STEPS]
+    cdef int operations[MAX_STEPS]
     cdef double constants[N_CONSTANTS]
     cdef int n_steps
     cdef unsigned int inputs
@@ -94,8 +94,8 @@ cdef class Formula:
         self.runs_scalars = self.runs[0] = self.runs[1] = self.runs[2] = True
         for i in range(self.n_steps):
             fun, x, y, out = steps[i]
-            self.lanes[i] = fun.lane
-            self.runs_scalars = self.runs_scalars and (fun.loops[0] != NULL or fun.lane)
+            self.operations[i] = fun.operation
+            self.runs_scalars = self.runs_scalars and (fun.loops[0] != NULL or fun.operation)
             for k in range(3):
                 self.runs[k] = self.runs[k] and fun.loops[k] != NULL
                 self.steps[k][i].info = <fastgrad_call_info *>fun.loops[k]
@@ -155,8 +155,8 @@ cdef class Formula:
             scalars[FIRST_CONSTANT + i] = self.constants[i]
         for i in range(self.n_steps):
             step = &self.steps[0][i]
-            if self.lanes[i]:
-                if not scalar_op(self.lanes[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
+            if self.operations[i]:
+                if not scalar_op(self.operations[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
                     return None
                 continue
             data[0] = <char *>&scalars[step.x]
@@ -197,10 +197,10 @@ cdef class Formula:
                 put_scalar(&cells[i][0], scalars[i], place)
         for i in range(self.n_steps):
             step = &self.steps[place][i]
-            if (self.lanes[i] and not strides[step.x] and (step.y < 0 or not strides[step.y])
+            if (self.operations[i] and not strides[step.x] and (step.y < 0 or not strides[step.y])
                     and step.out != RESULT):
                 # Once for all: a loop that sees a number as exponent may go a faster way.
-                if not scalar_op(self.lanes[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
+                if not scalar_op(self.operations[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
                     return None
                 data[step.out], strides[step.out] = <char *>&cells[step.out], 0
                 put_scalar(&cells[step.out][0], scalars[step.out], place)
@@ -213,7 +213,7 @@ cdef class Formula:
         data[RESULT] = <char *>cnp.PyArray_DATA(<ndarray>answer)
         strides[RESULT] = advance[RESULT] = item
         block = n if n_steps == 1 else BLOCK_BYTES // item
-        if n <= LANE_SIZE:
+        if n <= LOOP_SIZE:
             code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n, block)
         else:
             # What a node keeps is borrowed from it, and another thread may set its pullback meanwhile.

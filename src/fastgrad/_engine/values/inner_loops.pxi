@@ -53,16 +53,16 @@ cdef extern from *:
 
 # Beyond this many elements NumPy's preparations no longer matter, and it releases the GIL for the loop.
 cdef enum:
-    LANE_SIZE = 4096
+    LOOP_SIZE = 4096
     # Where the loops for the dtypes stand in Primitive.loops.
     PLACE_DOUBLE = 0
     PLACE_FLOAT = 1
     PLACE_COMPLEX = 2
 
-cdef bint lane_enabled = os.environ.get("FASTGRAD_LANE", "1") != "0"
+cdef bint inner_loops_enabled = os.environ.get("FASTGRAD_INNER_LOOPS", os.environ.get("FASTGRAD_LANE", "1")) != "0"
 
 # The capsules own what the loops point to: kept for ever, as the ufuncs are.
-cdef list lane_capsules = []
+cdef list loop_capsules = []
 
 
 cdef fastgrad_call_info *find_loop(object ufunc, object dtype):
@@ -78,13 +78,13 @@ cdef fastgrad_call_info *find_loop(object ufunc, object dtype):
     info = <fastgrad_call_info *>PyCapsule_GetPointer(capsule, "numpy_1.24_ufunc_call_info")
     if info.loop == NULL or info.requires_pyapi:
         return NULL
-    lane_capsules.append(capsule)
+    loop_capsules.append(capsule)
     return info
 
 
-cdef void open_lane(Primitive fun):
+cdef void find_inner_loops(Primitive fun):
     # Once per ufunc, at import.
-    if lane_enabled and fun.fun.nout == 1 and fun.fun.nin <= 2 and fun.fun.signature is None:
+    if inner_loops_enabled and fun.fun.nout == 1 and fun.fun.nin <= 2 and fun.fun.signature is None:
         fun.loops[PLACE_DOUBLE] = <void *>find_loop(fun.fun, np.dtype(np.float64))
         fun.loops[PLACE_FLOAT] = <void *>find_loop(fun.fun, np.dtype(np.float32))
         fun.loops[PLACE_COMPLEX] = <void *>find_loop(fun.fun, np.dtype(np.complex128))
@@ -111,7 +111,7 @@ cdef inline int loop_place(object array):
 cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
     # The loop for an array that is plain and small; NULL otherwise.
     cdef int place = loop_place(array)
-    if place < 0 or cnp.PyArray_SIZE(<ndarray>array) > LANE_SIZE:
+    if place < 0 or cnp.PyArray_SIZE(<ndarray>array) > LOOP_SIZE:
         return NULL
     return <fastgrad_call_info *>fun.loops[place]
 
@@ -141,7 +141,7 @@ cdef inline object empty_like(object x):
     return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), cnp.PyArray_TYPE(array), 0)
 
 
-cdef inline object lane_array(fastgrad_call_info *loop, object like, char *x, cnp.npy_intp x_step, char *y,
+cdef inline object loop_on_arrays(fastgrad_call_info *loop, object like, char *x, cnp.npy_intp x_step, char *y,
                               cnp.npy_intp y_step):
     # The loop run over as many elements as `like` has, into a new array of its shape; None where NumPy must do it.
     cdef char *data[3]
@@ -155,7 +155,7 @@ cdef inline object lane_array(fastgrad_call_info *loop, object like, char *x, cn
     return ans if fastgrad_run(loop, data, cnp.PyArray_SIZE(<ndarray>like), strides) else None
 
 
-cdef inline object lane_scalar(fastgrad_call_info *loop, double x, double *y):
+cdef inline object loop_on_scalars(fastgrad_call_info *loop, double x, double *y):
     # The loop run on one or two doubles; None where NumPy must do it. Strides are 0 as NumPy has them for scalars: the
     # loop of power looks at them.
     cdef char *data[3]
@@ -168,7 +168,7 @@ cdef inline object lane_scalar(fastgrad_call_info *loop, double x, double *y):
     return fastgrad_float64(ans) if fastgrad_run(loop, data, 1, strides) else None
 
 
-def lane_loops(Primitive fun):
+def inner_loop_dtypes(Primitive fun):
     """Say for which dtypes NumPy's inner loop was found: "d", "f", "D"."""
     cdef int place
     return "".join(code for place, code in enumerate("dfD") if fun.loops[place] != NULL)

@@ -119,7 +119,7 @@ cdef object reduce_all(Primitive fun, object x):
     cdef bint summed[64]
     cdef cnp.npy_intp n = 0
     cdef int i
-    if Py_TYPE(x) is not &PyArray_Type or cnp.PyArray_SIZE(<ndarray>x) > LANE_SIZE:
+    if Py_TYPE(x) is not &PyArray_Type or cnp.PyArray_SIZE(<ndarray>x) > LOOP_SIZE:
         return None
     if cnp.PyArray_NDIM(<ndarray>x) > FASTGRAD_MAX_AXES:
         return None
@@ -158,7 +158,7 @@ cdef object sum_over(object a, object axis, bint keepdims):
     cdef cnp.npy_intp shape[64]
     cdef int ndim = cnp.PyArray_NDIM(<ndarray>a), n_kept = 0, i
     cdef Py_ssize_t k
-    if cnp.PyArray_SIZE(<ndarray>a) > LANE_SIZE or ndim > FASTGRAD_MAX_AXES:
+    if cnp.PyArray_SIZE(<ndarray>a) > LOOP_SIZE or ndim > FASTGRAD_MAX_AXES:
         return None
     for i in range(ndim):
         summed[i] = axis is None

@@ -26,17 +26,17 @@ cdef inline int as_double(object x, double *value):
 
 
 @cython.cdivision(True)
-cdef inline bint scalar_op(int lane, double x, double y, double *r):
+cdef inline bint scalar_op(int operation, double x, double y, double *r):
     # IEEE-exact, as NumPy's loops are. False where a floating-point flag may have been raised, so that NumPy itself
     # computes it and np.errstate and the warnings are NumPy's.
-    if lane == LANE_ADD:
+    if operation == OPERATION_ADD:
         r[0] = x + y
-    elif lane == LANE_SUBTRACT:
+    elif operation == OPERATION_SUBTRACT:
         r[0] = x - y
-    elif lane == LANE_NEGATIVE:
+    elif operation == OPERATION_NEGATIVE:
         r[0] = -x
     else:
-        r[0] = x * y if lane == LANE_MULTIPLY else x / y
+        r[0] = x * y if operation == OPERATION_MULTIPLY else x / y
         if fabs(r[0]) < DBL_MIN and x != 0 and y != 0:
             return False
     return isfinite(r[0])
