@@ -32,7 +32,7 @@ cdef class Hooks:
     cdef public object traced_container, traced_array
     cdef public object unbroadcast, broadcast
     cdef public object as_positional, place_of
-    cdef public object formula_of
+    cdef public object record_derivative
     cdef public object batch_call, fit_batch, row_by_row
     cdef public object assemble, sparse_add, core_namespace
     cdef public object debug_kinds
@@ -82,7 +82,7 @@ cdef class Rule:
     cdef Py_ssize_t n_args
     # How it runs on plain values (see values/fused_derivatives.pxi): None while that is not known, False if there is no
     # formula.
-    cdef object formula
+    cdef object fused
     # The routine in C that does on plain values what `fun` does (see values/compiled_rules.pxi); 0 for none.
     cdef int plain
     # The derivative where the argument is real, of a function that has another one where it is complex.
@@ -91,7 +91,7 @@ cdef class Rule:
     # noted with `formula`, which is that for all others.
     cdef readonly dict for_numbers
     cdef list exponents
-    cdef list exponent_formulas
+    cdef list exponent_derivatives
 
 
 cdef class Rules:

@@ -269,7 +269,7 @@ class SparseObject:
     mut_add: Callable[[Any], Any]
     def __init__(self, vs: VSpace, mut_add: Callable[[Any], Any]) -> None: ...
 
-class Formula:
+class FusedDerivative:
     def __init__(self, steps: list[Any], constants: list[Any]) -> None: ...
 
 class TraceStack:
@@ -292,7 +292,7 @@ class ClosedOverTrace(TypeError):
 rule_kinds: dict[str, int]
 forms: dict[str, int]
 plain_routines: dict[str | None, int]
-formula_limits: dict[str, int]
+fused_derivative_limits: dict[str, int]
 trace_stack: TraceStack
 ufunc_primitives: dict[np.ufunc, Primitive[..., Any]]
 

@@ -8,7 +8,7 @@
 # traced_array              trace a list or tuple with boxes in it, as an array            numpy._namespace.arrays
 # unbroadcast, broadcast    fit cotangents and tangents of broadcasting functions          numpy.broadcasting
 # as_positional, place_of   move traced keywords to their positions; find a parameter      _rules.keywords
-# formula_of                record the derivative of an elementwise function               _rules.recording
+# record_derivative                record the derivative of an elementwise function               _rules.recording
 # batch_call, fit_batch     call a primitive on a batch; check and cast what it returned   _jacobians.batches
 # row_by_row                call a function once for each row of a batch                   _jacobians.batches
 # assemble                  build a container from its items, as a primitive               builtins

@@ -7,13 +7,13 @@ import dis
 
 import numpy as np
 
-from fastgrad._engine.core import Formula, Primitive, connect, formula_limits, new_box, trace_stack
+from fastgrad._engine.core import FusedDerivative, Primitive, connect, fused_derivative_limits, new_box, trace_stack
 from fastgrad.tracer import Node
 
 _G, _ANS = 0, 1
 
 
-class _NotAFormula(Exception):
+class _NotRecordable(Exception):
     """The derivative is more than a straight line of ufuncs on its arguments and numbers."""
 
 
@@ -22,7 +22,7 @@ class _Operand(Node):
 
     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
         if kwargs or not (isinstance(fun.fun, np.ufunc) and fun.fun.nin == len(args) and fun.fun.nout == 1):
-            raise _NotAFormula
+            raise _NotRecordable
         operands = list(args)
         for argnum, parent in zip(parent_argnums, parents, strict=True):
             operands[argnum] = parent
@@ -48,32 +48,32 @@ def _record(deriv, n_args):
 
 
 def _assemble(line):
-    """Give the formula of a line of steps, the last of which gives the result."""
+    """Give the fused of a line of steps, the last of which gives the result."""
     constants, steps = [], []
-    if len(line) > formula_limits["steps"]:
-        raise _NotAFormula
+    if len(line) > fused_derivative_limits["steps"]:
+        raise _NotRecordable
 
     def register(operand):
         if isinstance(operand, _Operand):
             return operand.register
         if type(operand) not in (int, float):
-            raise _NotAFormula
+            raise _NotRecordable
         if float(operand) not in constants:
             constants.append(float(operand))
-        return formula_limits["first constant"] + constants.index(float(operand))
+        return fused_derivative_limits["first constant"] + constants.index(float(operand))
 
     for k, (fun, operands, answer) in enumerate(line):
         x, *y = [register(operand) for operand in operands]
         # Each answer has a register of its own: a loop may go another way where it writes to what it reads.
-        answer.register = formula_limits["first between"] + k if k + 1 < len(line) else formula_limits["result"]
+        answer.register = fused_derivative_limits["first between"] + k if k + 1 < len(line) else fused_derivative_limits["result"]
         steps.append((fun, x, y[0] if y else -1, answer.register))
-    if len(constants) > formula_limits["constants"]:
-        raise _NotAFormula
-    return Formula(steps, constants)
+    if len(constants) > fused_derivative_limits["constants"]:
+        raise _NotRecordable
+    return FusedDerivative(steps, constants)
 
 
-def formula_of(deriv, n_args, multiply: Primitive):
-    """Make the formula of ``g * deriv(ans, *args)``.
+def record_derivative(deriv, n_args, multiply: Primitive):
+    """Make the fused of ``g * deriv(ans, *args)``.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def formula_of(deriv, n_args, multiply: Primitive):
 
     Returns
     -------
-    Formula or None
+    FusedDerivative or None
         None if the derivative decides something by its arguments, or calls anything but ufuncs.
     """
     try:
@@ -96,8 +96,8 @@ def formula_of(deriv, n_args, multiply: Primitive):
         cotangent = _Operand.new_root(line, _G)
         line.append((multiply, [cotangent, result], _Operand.new_root(line, None)))
         return _assemble(line)
-    except (_NotAFormula, TypeError):  # a TypeError: an argument is of integers, or of another kind than numbers
+    except (_NotRecordable, TypeError):  # a TypeError: an argument is of integers, or of another kind than numbers
         return None
 
 
-connect(formula_of=formula_of)
+connect(record_derivative=record_derivative)

@@ -26,54 +26,54 @@ cdef inline bint is_double(object x):
     return as_double(x, &value) != 0
 
 
-cdef int find_formula(Rule rule) except -1:
-    """Note in the rule its formula, if it is `g * derivative`; False where there is none.
+cdef int find_fused_derivative(Rule rule) except -1:
+    """Note in the rule its fused, if it is `g * derivative`; False where there is none.
 
     It takes Python code to find it, so that several threads may be at it at once. What the first of them notes stays.
     """
-    cdef list exponents = [], exponent_formulas = []
-    formula = False
+    cdef list exponents = [], exponent_derivatives = []
+    fused = False
     if rule.kind == RULE_NEGATE:
-        formula = Formula([(p_negative, 0, -1, RESULT)], [])
+        fused = FusedDerivative([(p_negative, 0, -1, RESULT)], [])
     elif rule.kind == RULE_KEPT or rule.kind == RULE_OVER:
         kept = 1 if rule.keeps & 1 else 2 if rule.keeps & 2 else 3
-        formula = Formula([(p_divide if rule.kind == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
+        fused = FusedDerivative([(p_divide if rule.kind == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
     elif rule.kind != RULE_DERIV:
         if rule.real_deriv is not None:
-            formula = hooks.formula_of(rule.real_deriv, 1, p_multiply) or False
-        if formula is not False:
-            (<Formula>formula).runs[PLACE_COMPLEX] = False
+            fused = hooks.record_derivative(rule.real_deriv, 1, p_multiply) or False
+        if fused is not False:
+            (<FusedDerivative>fused).runs[PLACE_COMPLEX] = False
     elif rule.for_numbers is not None:
         for exponent, deriv in rule.for_numbers.items():
             if exponent is not None:
                 exponents.append(float(exponent))
-                exponent_formulas.append(hooks.formula_of(deriv, 2, p_multiply))
-        formula = hooks.formula_of(rule.for_numbers[None], 2, p_multiply) or False
+                exponent_derivatives.append(hooks.record_derivative(deriv, 2, p_multiply))
+        fused = hooks.record_derivative(rule.for_numbers[None], 2, p_multiply) or False
     else:
-        formula = hooks.formula_of(rule.fun, rule.n_args, p_multiply) or False
+        fused = hooks.record_derivative(rule.fun, rule.n_args, p_multiply) or False
     with cython.critical_section(rule):
-        if rule.formula is None:
-            rule.exponents, rule.exponent_formulas, rule.formula = exponents, exponent_formulas, formula
+        if rule.fused is None:
+            rule.exponents, rule.exponent_derivatives, rule.fused = exponents, exponent_derivatives, formula
     return 0
 
 
-cdef inline object apply_formula(Rule rule, PyObject **inputs, int reuse):
+cdef inline object apply_fused_derivative(Rule rule, PyObject **inputs, int reuse):
     """`g` times the derivative of an elementwise function, on plain g, ans, x, y; None where this is not the way."""
     cdef double exponent
     cdef Py_ssize_t i
-    cdef PyObject *formula = <PyObject *>rule.formula
-    if formula == <PyObject *>None:
-        find_formula(rule)
-        formula = <PyObject *>rule.formula
-    if formula == Py_False or is_box(<object>inputs[0]):
+    cdef PyObject *fused = <PyObject *>rule.fused
+    if fused == <PyObject *>None:
+        find_fused_derivative(rule)
+        fused = <PyObject *>rule.fused
+    if fused == Py_False or is_box(<object>inputs[0]):
         return None
     if rule.for_numbers is not None:
         if not as_double(<object>inputs[3], &exponent) or exponent == 0:
             return None
         for i in range(len(rule.exponents)):
             if <double>rule.exponents[i] == exponent:
-                return (<Formula>rule.exponent_formulas[i]).run(inputs, reuse)
-    return (<Formula>formula).run(inputs, reuse)
+                return (<FusedDerivative>rule.exponent_derivatives[i]).run(inputs, reuse)
+    return (<FusedDerivative>fused).run(inputs, reuse)
 
 
 cdef inline object apply_rule(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ssize_t n, dict kwargs, int reuse):
@@ -85,14 +85,14 @@ cdef inline object apply_rule(Rule rule, Py_ssize_t argnum, PyObject **inputs, P
     """
     if rule.kind == RULE_IDENTITY:
         return <object>inputs[0]
-    if n <= 2 and <PyObject *>rule.formula != Py_False:
-        result = apply_formula(rule, inputs, reuse)
+    if n <= 2 and <PyObject *>rule.fused != Py_False:
+        result = apply_fused_derivative(rule, inputs, reuse)
         if result is not None:
             return result
-    return apply_without_formula(rule, argnum, inputs, n, kwargs)
+    return apply_unfused(rule, argnum, inputs, n, kwargs)
 
 
-cdef object apply_without_formula(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ssize_t n, dict kwargs):
+cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ssize_t n, dict kwargs):
     cdef list converted = None
     cdef PyObject **args = inputs + 2
     cdef Py_ssize_t i

@@ -60,11 +60,11 @@ cdef enum:
     BLOCK_BYTES = 4096
 
 # The same, for fastgrad._rules.recording.
-formula_limits = {"constants": N_CONSTANTS, "steps": MAX_STEPS, "first constant": FIRST_CONSTANT,
+fused_derivative_limits = {"constants": N_CONSTANTS, "steps": MAX_STEPS, "first constant": FIRST_CONSTANT,
                   "first between": FIRST_BETWEEN, "result": RESULT}
 
 
-cdef class Formula:
+cdef class FusedDerivative:
     """A straight line of ufuncs.
 
     Parameters
