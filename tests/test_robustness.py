@@ -355,7 +355,7 @@ def test_a_list_with_traced_values_given_by_keyword_is_traced(f, wanted):
     onp.testing.assert_allclose(make_jvp(f)(x)(V)[1], sum(wanted))
 
 
-PLAIN_LISTS = [
+COMPILED_LISTS = [
     (lambda x: np.linalg.solve(x[:, None] * onp.eye(3), [1, 2, 3]), [-1.0, -2.0, -3.0]),
     (lambda x: np.linalg.solve(x[:, None] * onp.eye(3), [1.0, 2.0, 3.0]), [-1.0, -2.0, -3.0]),
     (lambda x: np.insert([1.0, 2.0], 1, x[0]), [1.0, 0.0, 0.0]),
@@ -364,7 +364,7 @@ PLAIN_LISTS = [
 ]
 
 
-@pytest.mark.parametrize("f, wanted", PLAIN_LISTS)
+@pytest.mark.parametrize("f, wanted", COMPILED_LISTS)
 def test_a_plain_list_beside_a_traced_value_is_an_array(f, wanted):
     onp.testing.assert_allclose(grad(lambda x: np.sum(f(x)))(V), wanted, atol=1e-15)
 

@@ -84,7 +84,7 @@ cdef class Rule:
     # formula.
     cdef object fused
     # The routine in C that does on plain values what `fun` does (see values/compiled_rules.pxi); 0 for none.
-    cdef int plain
+    cdef int compiled
     # The derivative where the argument is real, of a function that has another one where it is complex.
     cdef readonly object real_deriv
     # Of power alone: the derivatives for exponents that are numbers, by exponent, None for all others; their formulas,

@@ -291,7 +291,7 @@ class ClosedOverTrace(TypeError):
 
 rule_kinds: dict[str, int]
 forms: dict[str, int]
-plain_routines: dict[str | None, int]
+compiled_rules: dict[str | None, int]
 fused_derivative_limits: dict[str, int]
 trace_stack: TraceStack
 ufunc_primitives: dict[np.ufunc, Primitive[..., Any]]

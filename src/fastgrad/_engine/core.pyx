@@ -51,20 +51,20 @@ rule_kinds = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over":
 forms = {"direct": FORM_CALL, "whole": FORM_WHOLE, "staged": FORM_STAGED, "staged whole": FORM_STAGED_WHOLE}
 
 cdef enum:
-    PLAIN_NONE
-    PLAIN_SUM        # one argument, summed to a scalar
-    PLAIN_MEAN
-    PLAIN_DOT_LEFT   # the first factor of a product of vectors and matrices
-    PLAIN_DOT_RIGHT
-    PLAIN_SHARE_LEFT  # the first argument of a maximum or minimum of two
-    PLAIN_SHARE_RIGHT
-    PLAIN_RESHAPE     # the same elements in another shape
-    PLAIN_EXTREME     # the largest or smallest element of the one argument
+    COMPILED_NONE
+    COMPILED_SUM        # one argument, summed to a scalar
+    COMPILED_MEAN
+    COMPILED_DOT_LEFT   # the first factor of a product of vectors and matrices
+    COMPILED_DOT_RIGHT
+    COMPILED_SHARE_LEFT  # the first argument of a maximum or minimum of two
+    COMPILED_SHARE_RIGHT
+    COMPILED_RESHAPE     # the same elements in another shape
+    COMPILED_EXTREME     # the largest or smallest element of the one argument
 
 # The same, for the Python modules that make rules.
-plain_routines = {None: PLAIN_NONE, "sum": PLAIN_SUM, "mean": PLAIN_MEAN, "dot left": PLAIN_DOT_LEFT,
-                  "dot right": PLAIN_DOT_RIGHT, "share left": PLAIN_SHARE_LEFT, "share right": PLAIN_SHARE_RIGHT,
-                  "extreme": PLAIN_EXTREME, "reshape": PLAIN_RESHAPE}
+compiled_rules = {None: COMPILED_NONE, "sum": COMPILED_SUM, "mean": COMPILED_MEAN, "dot left": COMPILED_DOT_LEFT,
+                  "dot right": COMPILED_DOT_RIGHT, "share left": COMPILED_SHARE_LEFT, "share right": COMPILED_SHARE_RIGHT,
+                  "extreme": COMPILED_EXTREME, "reshape": COMPILED_RESHAPE}
 
 cdef enum:
     OPERATION_NONE

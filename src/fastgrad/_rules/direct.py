@@ -18,7 +18,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import NamedTuple
 
-from fastgrad._engine.core import Primitive, Rule, Rules, forms, plain_routines, rule_kinds
+from fastgrad._engine.core import Primitive, Rule, Rules, forms, compiled_rules, rule_kinds
 
 # Every primitive that has a rule or is not traced, by its id, for the registries to list.
 _registered = weakref.WeakValueDictionary()
@@ -81,7 +81,7 @@ def _rule(kind, argnum, fun, plain=None):
     n_args = fun.__code__.co_argcount - 1 if kind == "deriv" else 0
     if callable(plain):
         return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, real_deriv=plain)
-    return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, for_numbers, plain_routines[plain])
+    return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, for_numbers, compiled_rules[plain])
 
 
 def _set(fun, vjps=None, jvps=None):
@@ -140,7 +140,7 @@ def def_direct(fun, vjps=None, jvps=None, broadcasts=False, plain=()):
     broadcasts : bool
         Whether the answer is the broadcast of the arguments; the rules need not then sum or broadcast themselves.
     plain : sequence of str, callable or None
-        Names of routines in C that do on plain values what ``vjps`` do, for calls without keywords: see `apply_plain`
+        Names of routines in C that do on plain values what ``vjps`` do, for calls without keywords: see `apply_compiled_rule`
         in `values/compiled_rules.pxi`. A callable is the derivative where the one argument is real, as
         `def_elementwise` has it.
     """

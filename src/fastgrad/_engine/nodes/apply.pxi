@@ -114,8 +114,8 @@ cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ss
         converted = [] if converted is None else converted
         converted.append(x)
         args[i] = <PyObject *>x
-    if rule.plain and n <= 2 and not kwargs:
-        cotangent = apply_plain(rule.plain, g, <object>inputs[1], <object>args[0], <object>args[1])
+    if rule.compiled and n <= 2 and not kwargs:
+        cotangent = apply_compiled_rule(rule.compiled, g, <object>inputs[1], <object>args[0], <object>args[1])
         if cotangent is not None:
             return cotangent
     if rule.kind == RULE_KEPT:

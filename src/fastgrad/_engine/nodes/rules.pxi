@@ -4,9 +4,9 @@ cdef class Rule:
     """One argument's rule: made by `fastgrad.core`, read by the nodes."""
 
     def __init__(self, int kind, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0,
-                 dict for_numbers=None, int plain=0, real_deriv=None):
+                 dict for_numbers=None, int compiled=0, real_deriv=None):
         self.real_deriv = real_deriv
-        self.plain = plain
+        self.compiled = compiled
         self.kind = kind
         self.fun = fun
         self.n_args = n_args

@@ -245,18 +245,18 @@ cdef object reshape_back(object g, ArrayVSpace space):
     return cnp.PyArray_Newshape(g, &dims, cnp.NPY_CORDER)
 
 
-cdef object apply_plain(int routine, object g, object ans, object x, object y):
+cdef object apply_compiled_rule(int routine, object g, object ans, object x, object y):
     """A rule done in C; None where it does not do: the values are not plain."""
-    if routine == PLAIN_SUM or routine == PLAIN_MEAN:
-        return spread(g, x, routine == PLAIN_MEAN) if type(x) is ArrayVSpace else None
-    if routine == PLAIN_DOT_LEFT:
+    if routine == COMPILED_SUM or routine == COMPILED_MEAN:
+        return spread(g, x, routine == COMPILED_MEAN) if type(x) is ArrayVSpace else None
+    if routine == COMPILED_DOT_LEFT:
         return dot_back(g, x, y, True) if isinstance(x, ArrayVSpace) else None
-    if routine == PLAIN_DOT_RIGHT:
+    if routine == COMPILED_DOT_RIGHT:
         return dot_back(g, y, x, False) if isinstance(y, ArrayVSpace) else None
-    if routine == PLAIN_RESHAPE:
+    if routine == COMPILED_RESHAPE:
         return reshape_back(g, x) if isinstance(x, ArrayVSpace) and type(y) is not str else None
-    if routine == PLAIN_EXTREME:
+    if routine == COMPILED_EXTREME:
         return extreme_back(g, ans, x, y)
-    if routine == PLAIN_SHARE_LEFT:
+    if routine == COMPILED_SHARE_LEFT:
         return share_back(g, ans, x, y)
     return share_back(g, ans, y, x)
