@@ -56,14 +56,14 @@ cdef enum:
     COMPILED_MEAN
     COMPILED_DOT_LEFT   # the first factor of a product of vectors and matrices
     COMPILED_DOT_RIGHT
-    COMPILED_SHARE_LEFT  # the first argument of a maximum or minimum of two
-    COMPILED_SHARE_RIGHT
+    COMPILED_MAXIMUM_LEFT  # the first argument of a maximum or minimum of two
+    COMPILED_MAXIMUM_RIGHT
     COMPILED_RESHAPE     # the same elements in another shape
     COMPILED_EXTREME     # the largest or smallest element of the one argument
 
 # The same, for the Python modules that make rules.
 compiled_rules = {None: COMPILED_NONE, "sum": COMPILED_SUM, "mean": COMPILED_MEAN, "dot left": COMPILED_DOT_LEFT,
-                  "dot right": COMPILED_DOT_RIGHT, "share left": COMPILED_SHARE_LEFT, "share right": COMPILED_SHARE_RIGHT,
+                  "dot right": COMPILED_DOT_RIGHT, "share left": COMPILED_MAXIMUM_LEFT, "share right": COMPILED_MAXIMUM_RIGHT,
                   "extreme": COMPILED_EXTREME, "reshape": COMPILED_RESHAPE}
 
 cdef enum:

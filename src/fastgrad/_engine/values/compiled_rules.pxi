@@ -3,7 +3,7 @@
 # Each gives None where this is not the way (a value is a box, not contiguous, of another dtype, ...), and the Python
 # rule is called.
 
-cdef object spread(object g, ArrayVSpace space, bint mean):
+cdef object sum_vjp(object g, ArrayVSpace space, bint mean):
     """The cotangent of an array that was summed, or averaged, to a scalar; None where Python must do it."""
     cdef double value
     cdef cnp.npy_intp i, n
@@ -68,7 +68,7 @@ cdef object solid(object g):
     return g
 
 
-def spread_over_axes(g, space, axis):
+def sum_axis_vjp(g, space, axis):
     """Give the cotangent of an array that was summed over axes.
 
     Parameters
@@ -115,7 +115,7 @@ cdef object outer_product(object a, object b):
     return p_multiply.call(cnp.PyArray_Newshape(a, &dims, cnp.NPY_CORDER), b)
 
 
-cdef object dot_back(object g, ArrayVSpace space, object other, bint left):
+cdef object dot_vjp(object g, ArrayVSpace space, object other, bint left):
     """The cotangent of one factor of a product of vectors and matrices: of a in dot(a, b) if `left`, else of b."""
     cdef int n, m
     if Py_TYPE(other) is not &PyArray_Type or cnp.PyArray_TYPE(<ndarray>other) != (<cnp.dtype>space.dtype).num:
@@ -147,7 +147,7 @@ cdef bint read_operand(object x, object like, double **data, Py_ssize_t *step, d
     return True
 
 
-cdef object share_back(object g, object ans, object one, object other):
+cdef object maximum_vjp(object g, object ans, object one, object other):
     """What `one` of the two arguments of a maximum or minimum gets of g: all, half where they tie, or nothing."""
     cdef double *data[4]
     cdef Py_ssize_t steps[4]
@@ -171,7 +171,7 @@ cdef object share_back(object g, object ans, object one, object other):
     return result
 
 
-def extreme_back(g, ans, x, axis=None):
+def extreme_vjp(g, ans, x, axis=None):
     """Give the cotangent of an array whose largest or smallest elements were taken: shared by those that tie.
 
     Parameters
@@ -232,7 +232,7 @@ def extreme_back(g, ans, x, axis=None):
     return cotangent
 
 
-cdef object reshape_back(object g, ArrayVSpace space):
+cdef object reshape_vjp(object g, ArrayVSpace space):
     """A cotangent in the shape of a space, its elements in C order."""
     cdef cnp.npy_intp shape[64]
     cdef cnp.PyArray_Dims dims
@@ -248,15 +248,15 @@ cdef object reshape_back(object g, ArrayVSpace space):
 cdef object apply_compiled_rule(int routine, object g, object ans, object x, object y):
     """A rule done in C; None where it does not do: the values are not plain."""
     if routine == COMPILED_SUM or routine == COMPILED_MEAN:
-        return spread(g, x, routine == COMPILED_MEAN) if type(x) is ArrayVSpace else None
+        return sum_vjp(g, x, routine == COMPILED_MEAN) if type(x) is ArrayVSpace else None
     if routine == COMPILED_DOT_LEFT:
-        return dot_back(g, x, y, True) if isinstance(x, ArrayVSpace) else None
+        return dot_vjp(g, x, y, True) if isinstance(x, ArrayVSpace) else None
     if routine == COMPILED_DOT_RIGHT:
-        return dot_back(g, y, x, False) if isinstance(y, ArrayVSpace) else None
+        return dot_vjp(g, y, x, False) if isinstance(y, ArrayVSpace) else None
     if routine == COMPILED_RESHAPE:
-        return reshape_back(g, x) if isinstance(x, ArrayVSpace) and type(y) is not str else None
+        return reshape_vjp(g, x) if isinstance(x, ArrayVSpace) and type(y) is not str else None
     if routine == COMPILED_EXTREME:
-        return extreme_back(g, ans, x, y)
-    if routine == COMPILED_SHARE_LEFT:
-        return share_back(g, ans, x, y)
-    return share_back(g, ans, y, x)
+        return extreme_vjp(g, ans, x, y)
+    if routine == COMPILED_MAXIMUM_LEFT:
+        return maximum_vjp(g, ans, x, y)
+    return maximum_vjp(g, ans, y, x)

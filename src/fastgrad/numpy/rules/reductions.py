@@ -10,7 +10,7 @@ import math
 
 import numpy as onp
 
-from fastgrad._engine.core import extreme_back, spread_over_axes
+from fastgrad._engine.core import extreme_vjp, sum_axis_vjp
 from fastgrad._rules.direct import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, is_complex, keep_reduced, kept_shape, like, normalize_axes
@@ -75,7 +75,7 @@ def _spread(g, space, axis, mask=None):
     """Pull the cotangent of a sum back."""
     if mask is not None:
         return like(anp.where(mask, keep_reduced(g, space.shape, axis), 0), space)
-    plain = spread_over_axes(g, space, axis)
+    plain = sum_axis_vjp(g, space, axis)
     if plain is not None:
         return plain
     if not space.shape:
@@ -96,7 +96,7 @@ def _def_partials(fun, partials, plain=None):
         ``partials(ans, a, *args, **kwargs)``, the derivatives of each result with respect to what it is made of, in the
         shape of ``a``; ``ans`` is given with the reduced axes kept. The keyword ``out`` never reaches it.
     plain : str, optional
-        "extreme" if `extreme_back` does on plain values what the rule does.
+        "extreme" if `extreme_vjp` does on plain values what the rule does.
     """
 
     @functools.cache  # not at import: signatures are slow to read
@@ -110,7 +110,7 @@ def _def_partials(fun, partials, plain=None):
     def vjp(g, ans, a, *args, **kwargs):
         shape, axis = anp.shape(a), axis_of(args, kwargs)
         if plain and len(args) < 2 and kwargs.keys() <= _AXIS:
-            cotangent = extreme_back(g, ans, a, axis)
+            cotangent = extreme_vjp(g, ans, a, axis)
             if cotangent is not None:
                 return cotangent
         weights = partials(keep_reduced(ans, shape, axis), a, *args, **kwargs)
@@ -389,7 +389,7 @@ def _all_equal(a, axis, mask):
     return onp.all([h <= low for h, low in zip(highest, lowest, strict=True)], axis=0)
 
 
-# A bound, with room, of what the rounding of a mean of equal numbers adds to their spread.
+# A bound, with room, of what the rounding of a mean of equal numbers adds to their sum_vjp.
 _ROUNDING = {char: 64 * float(onp.finfo(char).eps) for char in "efdgFDG"}
 
 
