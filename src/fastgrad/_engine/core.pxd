@@ -240,7 +240,7 @@ cdef class SparseObject:
 
 cdef bint is_box(object x)
 cdef bint is_free_array(PyObject *x)
-cdef object solid(object g)
+cdef object materialize(object g)
 cdef object shape_for_seeds(object value)
 cdef object fit_seed(object g, object shape, bint backward)
 cdef bint add_into(object total, object g) except -1

@@ -95,7 +95,7 @@ cdef object walk(Order order, object seed, bint once):
                 else:
                     (<VJPNode>node).release()
         reuse = 0
-        return solid(<object>totals[n - 1])
+        return materialize(<object>totals[n - 1])
     finally:
         if reuse & REUSE_KEPT:
             (<VJPNode>node).release()  # it failed: what it kept may be overwritten in part
@@ -119,7 +119,7 @@ cdef object walk_any(object end_node, object seed, object add):
         g = outgrads.pop(node)[0]
         for parent, given in zip(node.parents, node.vjp(g), strict=True):
             outgrads[parent] = add(outgrads.get(parent), given)
-    return solid(g)
+    return materialize(g)
 
 
 cdef object replaced_add_outgrads():

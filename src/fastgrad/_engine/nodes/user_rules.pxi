@@ -116,7 +116,7 @@ cpdef object pull_staged(VJPNode node, object g):
     cdef list cotangents
     cdef Py_ssize_t i
     if node.form == FORM_STAGED or node.form == FORM_STAGED_WHOLE:
-        g = solid(g)
+        g = materialize(g)
     if node.form == FORM_STAGED:
         cotangents = list(node.arg0)
         for i in range(len(cotangents)):

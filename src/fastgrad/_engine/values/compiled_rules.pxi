@@ -32,7 +32,7 @@ cdef object sum_vjp(object g, ArrayVSpace space, bint mean):
 
 cdef object constant_array(double value, int ndim, cnp.npy_intp *shape):
     # A large array all of whose elements are one number in memory. It spares writing and reading them, but must not be
-    # handed to users: see `solid`.
+    # handed to users: see `materialize`.
     cdef cnp.npy_intp strides[64]
     cdef int i
     number = cnp.PyArray_EMPTY(0, shape, cnp.NPY_DOUBLE, 0)
@@ -61,7 +61,7 @@ cdef bint has_no_strides(object x):
     return True
 
 
-cdef object solid(object g):
+cdef object materialize(object g):
     """A cotangent as it can be handed to a user: with memory for each element, to do with it as he likes."""
     if Py_TYPE(g) is &PyArray_Type and not cnp.PyArray_ISWRITEABLE(<ndarray>g):
         return cnp.PyArray_NewCopy(g, cnp.NPY_CORDER)
