@@ -352,12 +352,12 @@ def test_no_count_is_left_behind():
         pass
     asked = []
     kinds = fastgrad._diagnostics.debug._kinds
-    connect(debug_kinds=lambda: asked.append(1))
+    connect(debug_node_types=lambda: asked.append(1))
     try:
         grad(np.sin)(1.0)
         assert asked == []
     finally:
-        connect(debug_kinds=kinds)
+        connect(debug_node_types=kinds)
 
 
 def test_hooks_on_nodes_and_changed_rules():

@@ -71,9 +71,9 @@ def relinked(markdown, page):
 
 def _is_real(rule):
     """Say whether a rule gives a derivative: some say that there is none, or that it is zero."""
-    from fastgrad._engine.core import rule_kinds
+    from fastgrad._engine.core import rule_forms
 
-    return rule is not None and rule.kind != rule_kinds["zero"] and getattr(rule.fun, "__name__", "") != "refuse"
+    return rule is not None and rule.form != rule_forms["zero"] and getattr(rule.fun, "__name__", "") != "refuse"
 
 
 def _by(fun, rules):

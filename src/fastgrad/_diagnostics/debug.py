@@ -178,7 +178,7 @@ class DebugJVPNode(JVPNode):
 
 trace_like(DebugVJPNode, VJPNode)
 trace_like(DebugJVPNode, JVPNode)
-connect(debug_kinds=_kinds)
+connect(debug_node_types=_kinds)
 
 # ----------------------------------------------------------------------------------------------------------- checks
 

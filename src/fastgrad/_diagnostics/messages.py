@@ -194,17 +194,17 @@ def _fitted_form(g, form, real, subject, fit=fitted, path=""):
         return g
     if isinstance(g, numbers.Number) and g == 0:
         g = plain = dict.fromkeys(form.items, 0.0)
-    elif form.kind is dict:
+    elif form.container_type is dict:
         _check_keys(plain, form.items, here)
     else:
-        _check_length(plain, len(form.items), form.kind, here)
+        _check_length(plain, len(form.items), form.container_type, here)
     items = {}
     for key, item_form in form.items.items():
         # A string, say, among numbers has no cotangent, and needs none.
         if item_form is not None or not isinstance(plain, dict) or key in plain:
             wanted, real = item_form if isinstance(item_form, tuple) else (item_form, False)
             items[key] = _fitted_form(g[key], wanted, real, subject, fit, f"{path}[{key!r}]")
-    return _container_of(items, form.kind, isbox(g))
+    return _container_of(items, form.container_type, isbox(g))
 
 
 def _container_of(items, kind, traced):

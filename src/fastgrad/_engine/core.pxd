@@ -20,7 +20,7 @@ cdef enum:
     REUSE_KEPT = 14  # what the node keeps: it will not be pulled again
 
 
-cdef struct Kind:
+cdef struct ArrayKind:
     # What decides whether a cotangent of one value fits another.
     int typenum
     int ndim
@@ -35,7 +35,7 @@ cdef class Hooks:
     cdef public object record_derivative
     cdef public object batch_call, fit_batch, row_by_row
     cdef public object assemble, sparse_add, core_namespace
-    cdef public object debug_kinds
+    cdef public object debug_node_types
     cdef public object advice, check_returned
     cdef public object seed, cotangent_of_rule, tangent_of_rule
     cdef public object defgrad, defvjp_method, defvjp_is_zero
@@ -73,7 +73,7 @@ cdef class ContainerBox(Box):
 cdef class Rule:
     # How the cotangent of one argument (or its tangent) is found; never changed once made.
     cdef readonly object fun
-    cdef readonly int kind
+    cdef readonly int form
     # Bit 0 stands for the answer, bit i + 1 for argument i, bit 31 for argument 30 and all after it: what a node must
     # keep as it is, or as its vspace only.
     cdef unsigned int keeps

@@ -289,7 +289,7 @@ class BatchTooLarge(NotBatchable):
 class ClosedOverTrace(TypeError):
     def __init__(self, name: str) -> None: ...
 
-rule_kinds: dict[str, int]
+rule_forms: dict[str, int]
 forms: dict[str, int]
 compiled_rules: dict[str | None, int]
 fused_derivative_limits: dict[str, int]

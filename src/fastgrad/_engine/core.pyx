@@ -46,7 +46,7 @@ cdef enum:
     RULE_SAME      # JVP of a linear argument: the primitive itself, called on the tangent
 
 # The same, for the Python modules that make rules.
-rule_kinds = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over": RULE_OVER,
+rule_forms = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over": RULE_OVER,
               "identity": RULE_IDENTITY, "negate": RULE_NEGATE, "zero": RULE_ZERO, "same": RULE_SAME}
 forms = {"direct": FORM_CALL, "whole": FORM_WHOLE, "staged": FORM_STAGED, "staged whole": FORM_STAGED_WHOLE}
 

@@ -14,7 +14,7 @@
 # assemble                  build a container from its items, as a primitive               builtins
 # sparse_add                add a sparse cotangent to an array, as a primitive             core
 # core_namespace            see whether users replaced core.add_outgrads                   core
-# debug_kinds               choose the kinds of nodes inside blocks of fastgrad.debug      _diagnostics.debug
+# debug_node_types               choose the kinds of nodes inside blocks of fastgrad.debug      _diagnostics.debug
 # advice, check_returned    say what to do about a value without a vector space or box     _diagnostics.messages
 # seed, cotangent_of_rule,  fit or refuse what users pass in and their rules return        _diagnostics.messages
 # tangent_of_rule

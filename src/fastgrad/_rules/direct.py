@@ -18,7 +18,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import NamedTuple
 
-from fastgrad._engine.core import Primitive, Rule, Rules, forms, compiled_rules, rule_kinds
+from fastgrad._engine.core import Primitive, Rule, Rules, forms, compiled_rules, rule_forms
 
 # Every primitive that has a rule or is not traced, by its id, for the registries to list.
 _registered = weakref.WeakValueDictionary()
@@ -68,20 +68,20 @@ def _rule(kind, argnum, fun, plain=None):
     if isinstance(fun, ByExponent):
         for_numbers, fun = fun.for_numbers, fun.general
     if fun is None:
-        return Rule(rule_kinds["zero"], None, 0, _bit(argnum))
+        return Rule(rule_forms["zero"], None, 0, _bit(argnum))
     if fun == "same":
-        return Rule(rule_kinds["same"], None, 0, 0)
+        return Rule(rule_forms["same"], None, 0, 0)
     if fun in ("identity", "negate"):
-        return Rule(rule_kinds[fun], None, 0, 0)
+        return Rule(rule_forms[fun], None, 0, 0)
     if fun in ("over arg0", "over arg1"):
-        return Rule(rule_kinds["over"], None, _KEPT[fun[5:]], 0)
+        return Rule(rule_forms["over"], None, _KEPT[fun[5:]], 0)
     if fun in _KEPT:
-        return Rule(rule_kinds["kept"], None, _KEPT[fun], 0)
+        return Rule(rule_forms["kept"], None, _KEPT[fun], 0)
     keeps, spaces = _needs(fun, 0 if kind == "deriv" else 1)
     n_args = fun.__code__.co_argcount - 1 if kind == "deriv" else 0
     if callable(plain):
-        return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, real_deriv=plain)
-    return Rule(rule_kinds[kind], fun, keeps, spaces, n_args, for_numbers, compiled_rules[plain])
+        return Rule(rule_forms[kind], fun, keeps, spaces, n_args, real_deriv=plain)
+    return Rule(rule_forms[kind], fun, keeps, spaces, n_args, for_numbers, compiled_rules[plain])
 
 
 def _set(fun, vjps=None, jvps=None):
@@ -173,7 +173,7 @@ def def_whole(fun, vjp=None, jvp=None, closures=False):
         _, _, ans, args, *_ = vjp.__code__.co_varnames
         only_spaces = args.startswith("vs_")
         keeps = (0 if ans.startswith("_") else 1) | (0 if only_spaces else _ALL)
-        needs = Rule(rule_kinds["call"], vjp, keeps, _ALL if only_spaces else 0)
+        needs = Rule(rule_forms["call"], vjp, keeps, _ALL if only_spaces else 0)
         vjps = Rules(holder, forms["whole"], (needs,), whole=vjp, closures=closures)
     if jvp is not None:
         jvps = Rules(holder, forms["whole"], (), whole=jvp, closures=closures)

@@ -83,7 +83,7 @@ cdef object float64 = np.float64
 cdef object one = np.float64(1.0)
 
 
-# How many blocks of fastgrad.debug are open, in all threads: hooks.debug_kinds is asked only while there is one.
+# How many blocks of fastgrad.debug are open, in all threads: hooks.debug_node_types is asked only while there is one.
 cdef Py_ssize_t debuggers = 0
 
 
@@ -96,7 +96,7 @@ def count_debuggers(Py_ssize_t change):
 cdef Pullback trace_reverse(fun, x):
     cdef Pullback vjp = Pullback.__new__(Pullback)
     cdef VJPNode root
-    kinds = hooks.debug_kinds() if debuggers else None
+    kinds = hooks.debug_node_types() if debuggers else None
     root = VJPNode.__new__(VJPNode) if kinds is None else kinds[0].__new__(kinds[0])
     root.initialize_root()
     vjp.ans, vjp.end = trace(root, fun, x)
@@ -182,7 +182,7 @@ cdef class Pushforward:
         self.fun, self.x = fun, x
 
     def __call__(self, g):
-        kinds = hooks.debug_kinds() if debuggers else None
+        kinds = hooks.debug_node_types() if debuggers else None
         cdef JVPNode root = (JVPNode if kinds is None else kinds[1]).new_root(
             fit_seed(g, shape_for_seeds(self.x), False))
         ans, end = trace(root, self.fun, self.x)

@@ -33,12 +33,12 @@ cdef int find_fused_derivative(Rule rule) except -1:
     """
     cdef list exponents = [], exponent_derivatives = []
     fused = False
-    if rule.kind == RULE_NEGATE:
+    if rule.form == RULE_NEGATE:
         fused = FusedDerivative([(p_negative, 0, -1, RESULT)], [])
-    elif rule.kind == RULE_KEPT or rule.kind == RULE_OVER:
+    elif rule.form == RULE_KEPT or rule.form == RULE_OVER:
         kept = 1 if rule.keeps & 1 else 2 if rule.keeps & 2 else 3
-        fused = FusedDerivative([(p_divide if rule.kind == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
-    elif rule.kind != RULE_DERIV:
+        fused = FusedDerivative([(p_divide if rule.form == RULE_OVER else p_multiply, 0, kept, RESULT)], [])
+    elif rule.form != RULE_DERIV:
         if rule.real_deriv is not None:
             fused = hooks.record_derivative(rule.real_deriv, 1, p_multiply) or False
         if fused is not False:
@@ -83,7 +83,7 @@ cdef inline object apply_rule(Rule rule, Py_ssize_t argnum, PyObject **inputs, P
     these, and a free place before g, as vectorcall wants it. They are given by pointer, so that what the fused
     derivative may overwrite has no other reference than the node's. `reuse` says what may be overwritten.
     """
-    if rule.kind == RULE_IDENTITY:
+    if rule.form == RULE_IDENTITY:
         return <object>inputs[0]
     if n <= 2 and <PyObject *>rule.fused != Py_False:
         result = apply_fused_derivative(rule, inputs, reuse)
@@ -97,15 +97,15 @@ cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ss
     cdef PyObject **args = inputs + 2
     cdef Py_ssize_t i
     g = <object>inputs[0]
-    if rule.kind == RULE_NEGATE:
+    if rule.form == RULE_NEGATE:
         return -g
-    if rule.kind == RULE_ZERO:
+    if rule.form == RULE_ZERO:
         return zeros_of(<object>args[argnum])
     for i in range(n):
         x = <object>args[i]
         if rule.spaces & bit(i) and not isinstance(x, VSpace) and (has_space(x, True) or is_box(x)):
             x = vspace(x)
-        elif rule.kind == RULE_DERIV and Py_TYPE(x) is &PyFloat_Type and is_double(g):
+        elif rule.form == RULE_DERIV and Py_TYPE(x) is &PyFloat_Type and is_double(g):
             # A derivative divides and takes powers as NumPy does: where Python's floats raise, it warns and gives inf
             # or nan.
             x = fastgrad_float64(PyFloat_AS_DOUBLE(x))
@@ -118,11 +118,11 @@ cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ss
         cotangent = apply_compiled_rule(rule.compiled, g, <object>inputs[1], <object>args[0], <object>args[1])
         if cotangent is not None:
             return cotangent
-    if rule.kind == RULE_KEPT:
+    if rule.form == RULE_KEPT:
         return multiply_values(g, <object>inputs[1 if rule.keeps & 1 else 2 if rule.keeps & 2 else 3])
-    if rule.kind == RULE_OVER:
+    if rule.form == RULE_OVER:
         return p_divide.call(g, <object>args[0 if rule.keeps & 2 else 1])
-    if rule.kind == RULE_DERIV:
+    if rule.form == RULE_DERIV:
         n = 1 + min(n, rule.n_args)
         return multiply_values(g, PyObject_Vectorcall(rule.fun, inputs + 1, n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL))
     return PyObject_VectorcallDict(rule.fun, inputs, (n + 2) | PY_VECTORCALL_ARGUMENTS_OFFSET,

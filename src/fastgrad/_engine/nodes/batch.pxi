@@ -48,7 +48,7 @@ cdef class BatchNode(Node):
 
     cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
         cdef list values = list(args)
-        cdef Kind kind = kind_of(ans)
+        cdef ArrayKind kind = kind_of(ans)
         cdef Py_ssize_t i, size = self.rows
         for i in range(kind.ndim):
             size *= kind.dims[i]

@@ -51,7 +51,7 @@ def push_row(rules, argnums, ans, args, kwargs, *tangents):
 
 cdef object push_by_user(Rules rules, tuple argnums, tangents, object ans, tuple args, dict kwargs):
     # By a rule of the user's, whose tangent is checked against the value.
-    cdef Kind kind, wanted = kind_of(ans)
+    cdef ArrayKind kind, wanted = kind_of(ans)
     cdef bint numeric
     tangent = rules.whole(argnums, tangents, ans, args, kwargs)
     kind = kind_of(tangent)
@@ -82,9 +82,9 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
     total = None
     for i in range(len(argnums)):
         rule = <Rule>rules.rule(argnums[i], True)
-        if rule.kind == RULE_ZERO:
+        if rule.form == RULE_ZERO:
             continue
-        if rule.kind == RULE_SAME:
+        if rule.form == RULE_SAME:
             tangent = fun(*args[:argnums[i]], tangents[i], *args[argnums[i] + 1:], **kwargs)
         else:
             tangent = apply_rule_to_call(rule, argnums[i], tangents[i], ans, args, given)

@@ -145,7 +145,7 @@ cdef class VJPNode(Node):
             argnum = argnums[i]
             rule = <Rule>rules.rule(argnum, False)
             cotangent = apply_rule_to_call(rule, argnum, g, self.ans, args, kwargs)
-            cotangents.append(cotangent if rule.kind == RULE_ZERO else self.fit(i, cotangent))
+            cotangents.append(cotangent if rule.form == RULE_ZERO else self.fit(i, cotangent))
         return cotangents
 
     cdef object pull_small(self, Py_ssize_t argnum, Py_ssize_t n, object g, int reuse):

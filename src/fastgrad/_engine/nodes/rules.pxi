@@ -3,11 +3,11 @@
 cdef class Rule:
     """One argument's rule: made by `fastgrad.core`, read by the nodes."""
 
-    def __init__(self, int kind, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0,
+    def __init__(self, int form, fun, unsigned int keeps, unsigned int spaces, Py_ssize_t n_args=0,
                  dict for_numbers=None, int compiled=0, real_deriv=None):
         self.real_deriv = real_deriv
         self.compiled = compiled
-        self.kind = kind
+        self.form = form
         self.fun = fun
         self.n_args = n_args
         self.for_numbers = for_numbers

@@ -16,7 +16,7 @@ cdef inline int what_argument(int typenum):
 cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
     # What cotangents that a user's rule gives are checked by.
     cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>argnums), i
-    cdef Kind kind
+    cdef ArrayKind kind
     if n == 1:
         kind = kind_of(args[<Py_ssize_t>argnums[0]])
         node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (
@@ -38,12 +38,12 @@ cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
 cdef class Structure:
     """What is in a list, tuple or dict, as cotangents and tangents must have it too."""
 
-    cdef readonly object kind
+    cdef readonly object container_type
     # Key or place -> shape and whether it is real, of what is numeric; a Structure; None for all else.
     cdef readonly dict items
 
 
-cdef object form_of(object value, Kind *kind):
+cdef object form_of(object value, ArrayKind *kind):
     # The shape of what is numeric, the Structure of a container; None for all else.
     cdef object plain
     if kind.typenum >= 0:
@@ -54,12 +54,12 @@ cdef object form_of(object value, Kind *kind):
 
 cdef Structure structure_of(object container):
     cdef Structure found = Structure.__new__(Structure)
-    cdef Kind kind
-    found.kind = type(container)
+    cdef ArrayKind kind
+    found.container_type = type(container)
     found.items = {}
     Py_EnterRecursiveCall(" while looking at what is in nested containers")
     try:
-        for key, value in container.items() if found.kind is dict else enumerate(container):
+        for key, value in container.items() if found.container_type is dict else enumerate(container):
             kind = kind_of(value)
             form = form_of(value, &kind)
             found.items[key] = (form, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)) if type(form) is tuple else form
@@ -70,16 +70,16 @@ cdef Structure structure_of(object container):
 
 cpdef bint has_structure(object g, Structure wanted) except -1:
     """Has a container all that it should, in the form it should have?"""
-    cdef Kind kind
+    cdef ArrayKind kind
     cdef object plain = peel(g), form
     cdef tuple shape
     cdef bint numeric
-    if type(plain) is not wanted.kind or len(plain) != len(wanted.items):
+    if type(plain) is not wanted.container_type or len(plain) != len(wanted.items):
         return False
     for key, form in wanted.items.items():
         if form is None:
             continue
-        if wanted.kind is dict and key not in plain:
+        if wanted.container_type is dict and key not in plain:
             return False
         item = plain[key]
         if type(form) is Structure:
@@ -96,7 +96,7 @@ cpdef bint has_structure(object g, Structure wanted) except -1:
 
 cdef bint holds_over(object g, Structure wanted) except -1:
     # Is a value of a trace that is over among the items of what has been fitted?
-    if type(g) is not wanted.kind:
+    if type(g) is not wanted.container_type:
         return False
     for key, form in wanted.items.items():
         if form is None:
@@ -154,7 +154,7 @@ cdef tuple fit_given(VJPNode node, object g, list cotangents):
     cdef Py_ssize_t n = len(cotangents), i
     cdef PyObject *shapes = <PyObject *>node.arg1
     cdef PyObject *shape
-    cdef Kind kind
+    cdef ArrayKind kind
     if shapes == <PyObject *>None or PyTuple_GET_SIZE_(shapes) != n:
         return tuple(cotangents)
     for i in range(n):
@@ -170,7 +170,7 @@ cdef tuple fit_given(VJPNode node, object g, list cotangents):
     return tuple(cotangents)
 
 
-cdef object fit_wrong(VJPNode node, Py_ssize_t i, object g, Kind *kind):
+cdef object fit_wrong(VJPNode node, Py_ssize_t i, object g, ArrayKind *kind):
     # What is no array of floats of the argument's shape; it may be right all the same.
     cdef object shape = node.arg1[i]
     cdef int is_other = 0 if node.targets is None else node.targets >> 2 * i & 3
@@ -186,7 +186,7 @@ cdef object fit_wrong(VJPNode node, Py_ssize_t i, object g, Kind *kind):
 
 cdef object shape_for_seeds(object value):
     """The shape or Structure that a cotangent or tangent of a value has; None where there is no telling."""
-    cdef Kind kind = kind_of(value)
+    cdef ArrayKind kind = kind_of(value)
     if not of_no_subclass(value) and type(value) not in space_makers:
         return None  # it will be refused itself
     return form_of(value, &kind)
@@ -194,7 +194,7 @@ cdef object shape_for_seeds(object value):
 
 cdef object fit_seed(object g, object shape, bint backward):
     """What a user calls a pullback or pushforward with, in the shape it must have."""
-    cdef Kind kind
+    cdef ArrayKind kind
     if shape is None:
         return g
     kind = kind_of(g)

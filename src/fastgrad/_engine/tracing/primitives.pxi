@@ -274,7 +274,7 @@ cdef class Primitive:
         return box_answer(ans, level, record, self)
 
 
-# Kind of node -> the kind whose constants are its own too.
+# ArrayKind of node -> the kind whose constants are its own too.
 cdef dict likened = {}
 
 

@@ -1,7 +1,7 @@
 # Dtypes and shapes of arrays and scalars, and their comparison.
 
-cdef inline Kind kind_of(object value):
-    cdef Kind kind
+cdef inline ArrayKind kind_of(object value):
+    cdef ArrayKind kind
     cdef PyTypeObject *t
     cdef PyObject *plain = inside(<PyObject *>value)
     t = type_of(plain)
@@ -23,11 +23,11 @@ cdef inline Kind kind_of(object value):
 
 cdef bint same_space(object x, object ans):
     """Do x and ans have one shape and dtype?"""
-    cdef Kind a = kind_of(x), b = kind_of(ans)
+    cdef ArrayKind a = kind_of(x), b = kind_of(ans)
     return a.typenum == b.typenum and same_shape(&a, &b)
 
 
-cdef inline bint same_shape(Kind *a, Kind *b):
+cdef inline bint same_shape(ArrayKind *a, ArrayKind *b):
     cdef int i
     if a.ndim != b.ndim:
         return False
@@ -37,7 +37,7 @@ cdef inline bint same_shape(Kind *a, Kind *b):
     return True
 
 
-cdef inline object shape_of(Kind *kind):
+cdef inline object shape_of(ArrayKind *kind):
     # The shape of what is numeric; None for all else.
     if kind.typenum < 0 or not (cnp.PyTypeNum_ISNUMBER(kind.typenum) or cnp.PyTypeNum_ISBOOL(kind.typenum)):
         return None
@@ -49,7 +49,7 @@ cdef inline bint of_no_subclass(object x):
     return cnp.PyArray_CheckExact(x) or not cnp.PyArray_Check(x)
 
 
-cdef inline bint has_shape(Kind *kind, PyObject *shape):
+cdef inline bint has_shape(ArrayKind *kind, PyObject *shape):
     cdef int i
     if kind.ndim != PyTuple_GET_SIZE_(shape):
         return False
@@ -61,7 +61,7 @@ cdef inline bint has_shape(Kind *kind, PyObject *shape):
 
 cdef bint fits_space(object g, object space):
     """Is g, boxed or not, an array or NumPy scalar of the shape and dtype that space has?"""
-    cdef Kind kind
+    cdef ArrayKind kind
     cdef int i
     if type(space) is not ArrayVSpace and type(space) is not ComplexArrayVSpace:
         return False
@@ -78,9 +78,9 @@ cdef bint fits_space(object g, object space):
     return True
 
 
-cdef bint is_batch_of(object batch, Kind kind, Py_ssize_t rows):
+cdef bint is_batch_of(object batch, ArrayKind kind, Py_ssize_t rows):
     # Is it surely a batch of floats like the one whose kind is given? If not, it may still be.
-    cdef Kind have
+    cdef ArrayKind have
     cdef int i
     if kind.typenum < 0 or not (cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
         return False

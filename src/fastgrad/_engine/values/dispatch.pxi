@@ -87,20 +87,20 @@ cdef inline object binary_by_loop(Primitive fun, object x, object y):
     # None where NumPy must do it.
     cdef fastgrad_call_info *loop
     cdef double a, b, r
-    cdef int x_kind = as_double(x, &a), y_kind = as_double(y, &b)
-    if x_kind and y_kind:
-        if x_kind + y_kind < 3 and not (Py_TYPE(x) is &PyFloat_Type or Py_TYPE(y) is &PyFloat_Type):
+    cdef int x_is_number = as_double(x, &a), y_is_number = as_double(y, &b)
+    if x_is_number and y_is_number:
+        if x_is_number + y_is_number < 3 and not (Py_TYPE(x) is &PyFloat_Type or Py_TYPE(y) is &PyFloat_Type):
             return None
         if fun.operation != OPERATION_NONE:
             return fastgrad_float64(r) if scalar_op(fun.operation, a, b, &r) else None
         loop = <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]
         return None if loop == NULL else loop_on_scalars(loop, a, &b)
-    if x_kind or y_kind:
-        array = y if x_kind else x
+    if x_is_number or y_is_number:
+        array = y if x_is_number else x
         loop = loop_for(fun, array)
         if loop == NULL or loop != <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]:
             return None
-        if x_kind:
+        if x_is_number:
             return loop_on_arrays(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double))
         return loop_on_arrays(loop, array, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double), <char *>&b, 0)
     loop = loop_for(fun, x)
