@@ -15,7 +15,7 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from fastgrad._engine.capi cimport *
-from fastgrad._engine.core cimport FORM_INDEX, REUSE_COTANGENT, REUSE_KEPT
+from fastgrad._engine.core cimport NODE_INDEX, REUSE_COTANGENT, REUSE_KEPT
 from fastgrad._engine.core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode, hooks
 from fastgrad._engine.core cimport add_indexed, add_into, add_values, fits_space, is_batched, is_free_array
 from fastgrad._engine.core cimport is_item, peel, fit_seed, shape_for_seeds, materialize, vspace

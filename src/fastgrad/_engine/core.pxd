@@ -5,14 +5,14 @@ from cpython.object cimport PyObject
 from numpy cimport npy_intp
 
 cdef enum:
-    FORM_ROOT      # no parents
-    FORM_UNARY     # direct rule, one positional argument: arg0, parent0
-    FORM_INDEX     # an index of a plain array or an item of a container: arg0 = index, parent0, whose space is its
-    FORM_BINARY    # direct rules, two positional arguments: arg0, arg1; parent0, parent1 (None where not traced)
-    FORM_CALL      # direct rules, any call: arg0 = (args, kwargs, argnums), parent0 = tuple of parents
-    FORM_WHOLE     # one direct rule for all arguments: arg0, parent0 as for FORM_CALL
-    FORM_STAGED    # autograd's public form: arg0 = a pullback per parent, parent0 = tuple of parents
-    FORM_STAGED_WHOLE  # arg0 = one pullback for all parents
+    NODE_ROOT      # no parents
+    NODE_UNARY     # direct rule, one positional argument: arg0, parent0
+    NODE_INDEX     # an index of a plain array or an item of a container: arg0 = index, parent0, whose space is its
+    NODE_BINARY    # direct rules, two positional arguments: arg0, arg1; parent0, parent1 (None where not traced)
+    NODE_CALL      # direct rules, any call: arg0 = (args, kwargs, argnums), parent0 = tuple of parents
+    NODE_WHOLE     # one direct rule for all arguments: arg0, parent0 as for NODE_CALL
+    NODE_STAGED    # autograd's public form: arg0 = a pullback per parent, parent0 = tuple of parents
+    NODE_STAGED_WHOLE  # arg0 = one pullback for all parents
 
 cdef enum:
     # What a pullback may overwrite, if nobody else holds it: bit i for g, ans, arg0, arg1.
@@ -102,7 +102,7 @@ cdef class Rules:
     # The arguments that `whole` has rules for; None where it does not say.
     cdef readonly object argnums
     cdef readonly tuple by_argnum
-    cdef int form
+    cdef int layout
     # The answer is the broadcast of the arguments: cotangents are summed, tangents broadcast, to the right shape.
     cdef bint broadcasts
     # Rules of a user's, which may look at the values of tangents: of a batch of them they are given row by row.
@@ -191,7 +191,7 @@ cdef class VJPNode(Node):
     cdef object space
     # Place in the order being numbered; meaningful only together with that order (see _backward.pyx).
     cdef unsigned int index
-    cdef unsigned char form
+    cdef unsigned char layout
     # Its pullback has run in a pass that uses the graph once: what it kept is gone.
     cdef bint released
 

@@ -105,4 +105,4 @@ def connect_container_take(Primitive take not None):
     global p_take, take_rules, item_rules
     p_take = take
     take_rules = take.vjps
-    item_rules = Rules(take, FORM_CALL, take_rules.by_argnum)
+    item_rules = Rules(take, NODE_CALL, take_rules.by_argnum)

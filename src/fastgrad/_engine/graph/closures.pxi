@@ -58,7 +58,7 @@ cdef class Pullback:
         if self.order is None:
             return 0.0
         for k in range(self.order.n):
-            n += (<VJPNode>self.order.nodes[k]).form == FORM_INDEX
+            n += (<VJPNode>self.order.nodes[k]).layout == NODE_INDEX
         return n / <double>self.order.n
 
 

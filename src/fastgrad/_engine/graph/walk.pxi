@@ -72,7 +72,7 @@ cdef object walk(Order order, object seed, bint once):
             edges = order.edges + order.starts[k]
             if is_item(<VJPNode>node):
                 give_item(&totals[edges[0]], &mutable[edges[0]], <VJPNode>node, <object>totals[k], mutable[k])
-            elif not ((<VJPNode>node).form == FORM_INDEX and n_parents == 1
+            elif not ((<VJPNode>node).layout == NODE_INDEX and n_parents == 1
                       and add_indexed(<VJPNode>node, <object>totals[k], &totals[edges[0]], &mutable[edges[0]])):
                 reuse = REUSE_COTANGENT if k + 1 < n else 0
                 if once and not kept[k] and is_ours_alone(order, uses, k):

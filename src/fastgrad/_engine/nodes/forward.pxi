@@ -59,7 +59,7 @@ cdef object push_by_user(Rules rules, tuple argnums, tangents, object ans, tuple
         cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and cnp.PyTypeNum_ISCOMPLEX(wanted.typenum))
     if numeric and wanted.typenum >= 0 and same_shape(&kind, &wanted) and of_no_subclass(tangent):
         return tangent
-    shape = form_of(ans, &wanted)
+    shape = structure_of(ans, &wanted)
     if shape is None:
         return tangent
     return hooks.tangent_of_rule(tangent, shape, not cnp.PyTypeNum_ISCOMPLEX(wanted.typenum), rules.fun)
@@ -70,7 +70,7 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
     cdef Rule rule
     cdef Py_ssize_t i
     cdef object fun = rules.fun
-    if rules.form == FORM_WHOLE:
+    if rules.layout == NODE_WHOLE:
         if rules.opaque:
             for g in tangents:
                 if is_batched(g):

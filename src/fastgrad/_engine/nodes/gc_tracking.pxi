@@ -38,7 +38,7 @@ cdef inline int untrack(VJPNode node) except -1:
     if (Py_TYPE(node) is <PyTypeObject *>VJPNode and holds_no_cycle(<PyObject *>node.parent0)
             and holds_no_cycle(<PyObject *>node.parent1) and holds_no_cycle(<PyObject *>node.arg1)
             and holds_no_cycle(<PyObject *>node.ans)):
-        if node.form == FORM_CALL or node.form == FORM_WHOLE:
+        if node.layout == NODE_CALL or node.layout == NODE_WHOLE:
             args, kwargs, _ = node.arg0
             if holds_no_cycle_inside(args) and holds_no_cycle_inside(tuple(kwargs.values())):
                 PyObject_GC_UnTrack(node)

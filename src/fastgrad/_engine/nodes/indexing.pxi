@@ -17,7 +17,7 @@ cdef inline VJPNode index_node(object array, object index, VJPNode parent):
     if (parent.space is not None or not note_space(parent, array)) and not fits_space(array, parent.space):
         return None
     node = VJPNode.__new__(VJPNode)
-    node.form = FORM_INDEX
+    node.layout = NODE_INDEX
     node.rules = index_rules
     node.arg0 = index
     node.parent0 = parent

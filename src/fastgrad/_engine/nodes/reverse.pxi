@@ -43,7 +43,7 @@ cdef class VJPNode(Node):
         fill_vjp_node(self, value, (<Primitive>fun).vjps, args, dict(kwargs), parent_argnums, parents)
 
     def initialize_root(self):
-        self.form = FORM_ROOT
+        self.layout = NODE_ROOT
         untrack(self)
 
     def __reduce__(self):
@@ -61,18 +61,18 @@ cdef class VJPNode(Node):
 
     cdef Py_ssize_t n_parents(self):
         cdef PyObject *parents = <PyObject *>self.parent0
-        if self.form == FORM_UNARY or self.form == FORM_INDEX:
+        if self.layout == NODE_UNARY or self.layout == NODE_INDEX:
             return 1
-        if self.form == FORM_BINARY:
+        if self.layout == NODE_BINARY:
             return (parents != <PyObject *>None) + (<PyObject *>self.parent1 != <PyObject *>None)
         return PyTuple_GET_SIZE_(parents) if parents != <PyObject *>None else 0
 
     cdef PyObject *parent(self, Py_ssize_t i):
         # Borrowed from this node.
         cdef PyObject *first = <PyObject *>self.parent0
-        if self.form == FORM_UNARY or self.form == FORM_INDEX:
+        if self.layout == NODE_UNARY or self.layout == NODE_INDEX:
             return first
-        if self.form == FORM_BINARY:
+        if self.layout == NODE_BINARY:
             if i == 1 or first == <PyObject *>None:
                 return <PyObject *>self.parent1
             return first
@@ -81,7 +81,7 @@ cdef class VJPNode(Node):
     cdef void release(self) noexcept:
         # Drop all but the parents: they are still wanted for their order.
         self.ans = self.arg0 = self.arg1 = self.targets = None
-        self.released = self.form != FORM_ROOT
+        self.released = self.layout != NODE_ROOT
 
     cdef int pull(self, object g, int reuse, PyObject **out, Py_ssize_t n) except -1:
         # Write a new reference for each of n parents into out, or raise with nothing written. `reuse`: what may be
@@ -96,14 +96,14 @@ cdef class VJPNode(Node):
             )
         if n != self.n_parents():
             raise RuntimeError("a node's parents were changed since its graph was ordered; make a new vjp of it")
-        if self.form == FORM_UNARY:
+        if self.layout == NODE_UNARY:
             first = self.pull_small(0, 1, g, reuse)
             if self.targets is not None:
                 first = self.fit(0, first)
             put(out, 0, first)
-        elif self.form == FORM_INDEX:
+        elif self.layout == NODE_INDEX:
             put(out, 0, (<Rule>rules.rule(0, False)).fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
-        elif self.form == FORM_BINARY:
+        elif self.layout == NODE_BINARY:
             # The second first: it may overwrite what the first does not need, which then may overwrite the rest.
             first = second = None
             if self.parent1 is not None:
@@ -118,7 +118,7 @@ cdef class VJPNode(Node):
             put(out, 0, second if first is None else first)
             if n == 2:
                 put(out, 1, second)
-        elif self.form != FORM_ROOT:
+        elif self.layout != NODE_ROOT:
             cotangents = self.pull_call(g)
             if len(cotangents) != n:
                 name = "a node" if rules is None else rules.fun.__name__
@@ -135,10 +135,10 @@ cdef class VJPNode(Node):
         cdef Py_ssize_t i, argnum
         cdef Rule rule
         cdef list cotangents
-        if self.form == FORM_STAGED or self.form == FORM_STAGED_WHOLE:
+        if self.layout == NODE_STAGED or self.layout == NODE_STAGED_WHOLE:
             return hooks.row_by_row(functools.partial(pull_staged, self), (g,)) if is_batched(g) else pull_staged(self, g)
         args, kwargs, argnums = self.arg0
-        if self.form == FORM_WHOLE:
+        if self.layout == NODE_WHOLE:
             return rules.whole(argnums, g, self.ans, args, kwargs)
         cotangents = []
         for i in range(len(argnums)):
@@ -176,9 +176,9 @@ cdef class VJPNode(Node):
 
     @parents.setter
     def parents(self, parents):
-        vjp = self.vjp if self.form != FORM_ROOT else (lambda g: ())
+        vjp = self.vjp if self.layout != NODE_ROOT else (lambda g: ())
         self.parent0, self.parent1, self.arg1, self.targets = tuple(parents), None, None, None
-        self.arg0, self.form = vjp, FORM_STAGED_WHOLE
+        self.arg0, self.layout = vjp, NODE_STAGED_WHOLE
         track(self)
 
     @property
@@ -186,7 +186,7 @@ cdef class VJPNode(Node):
         """callable : cotangent of the value -> tuple of cotangents, one per parent."""
         # Of the node as it is now: what is set later may call what was got before.
         cdef VJPNode now = VJPNode.__new__(VJPNode)
-        now.rules, now.form, now.released = self.rules, self.form, self.released
+        now.rules, now.layout, now.released = self.rules, self.layout, self.released
         now.ans, now.arg0, now.arg1, now.targets = self.ans, self.arg0, self.arg1, self.targets
         now.parent0, now.parent1 = self.parent0, self.parent1
         return now._pull_back
@@ -194,7 +194,7 @@ cdef class VJPNode(Node):
     @vjp.setter
     def vjp(self, vjp):
         self.parent0, self.parent1, self.arg1, self.targets = self.parents, None, None, None
-        self.arg0, self.form = vjp, FORM_STAGED_WHOLE
+        self.arg0, self.layout = vjp, NODE_STAGED_WHOLE
         track(self)
 
     def _pull_back(self, g):
@@ -222,7 +222,7 @@ cdef inline VJPNode unary_node(Rules rules, object ans, object x, PyObject *pare
     # The record of a call with direct rules and one argument.
     cdef VJPNode node = VJPNode.__new__(VJPNode)
     cdef PyObject *rule = rules.rule(0, False)
-    node.form = FORM_UNARY
+    node.layout = NODE_UNARY
     node.rules = rules
     node.parent0 = <object>parent
     if (<Rule>rule).keeps & 1:
@@ -244,7 +244,7 @@ cdef inline VJPNode binary_node(Rules rules, object ans, object x, object y, PyO
     cdef PyObject *rule
     cdef unsigned int keeps = 0, spaces = 0
     cdef bint fit_x = False, fit_y = False
-    node.form = FORM_BINARY
+    node.layout = NODE_BINARY
     node.rules = rules
     if x_parent != NULL:
         node.parent0 = <object>x_parent
@@ -277,13 +277,13 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
     cdef unsigned int keeps = 0, spaces = 0
     cdef Rule rule
     node.rules = rules
-    node.form = rules.form
+    node.layout = rules.layout
     node.parent0 = parents
-    if rules.form == FORM_STAGED or rules.form == FORM_STAGED_WHOLE:
+    if rules.layout == NODE_STAGED or rules.layout == NODE_STAGED_WHOLE:
         node.arg0 = rules.whole(argnums, ans, args, kwargs)
         note_arguments(node, args, argnums)
         return 0
-    if rules.form == FORM_WHOLE:
+    if rules.layout == NODE_WHOLE:
         rule = <Rule>rules.by_argnum[0]
         keeps, spaces = rule.keeps, rule.spaces
     else:
@@ -295,7 +295,7 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
         if rules.broadcasts:
             node.targets = targets_of(ans, args, argnums)
     arrays = isinstance(rules.fun, Primitive) and (<Primitive>rules.fun).array_like
-    node.arg0 = (keep(args, keeps, spaces, rules.form != FORM_WHOLE, arrays), kwargs, argnums)
+    node.arg0 = (keep(args, keeps, spaces, rules.layout != NODE_WHOLE, arrays), kwargs, argnums)
     if keeps & 1:
         node.ans = ans
     if not rules.closures:

@@ -7,7 +7,7 @@ cdef class Rule:
                  dict for_numbers=None, int compiled=0, real_deriv=None):
         self.real_deriv = real_deriv
         self.compiled = compiled
-        self.form = form
+        self.layout = form
         self.fun = fun
         self.n_args = n_args
         self.for_numbers = for_numbers
@@ -18,13 +18,13 @@ cdef class Rule:
 cdef class Rules:
     """The rules of one primitive in one mode."""
 
-    def __init__(self, fun, int form, tuple by_argnum=(), whole=None, bint broadcasts=False, argnums=None,
+    def __init__(self, fun, int layout, tuple by_argnum=(), whole=None, bint broadcasts=False, argnums=None,
                  bint opaque=False, bint closures=False):
-        if form == FORM_WHOLE and not by_argnum:
+        if form == NODE_WHOLE and not by_argnum:
             by_argnum = (Rule(RULE_CALL, whole, 0xFFFFFFFF, 0),)
         self.argnums = argnums
         self.fun = fun
-        self.form = form
+        self.layout = form
         self.by_argnum = by_argnum
         self.whole = whole
         self.broadcasts = broadcasts
@@ -33,7 +33,7 @@ cdef class Rules:
 
     def covers(self, Py_ssize_t argnum):
         """Say whether there is a rule for an argument, as far as that is known."""
-        if self.form == FORM_CALL:
+        if self.layout == NODE_CALL:
             return argnum < len(self.by_argnum) and self.by_argnum[argnum] is not None
         return self.argnums is None or argnum in self.argnums
 

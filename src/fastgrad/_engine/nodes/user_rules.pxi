@@ -20,14 +20,14 @@ cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
     if n == 1:
         kind = kind_of(args[<Py_ssize_t>argnums[0]])
         node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (
-            form_of(args[<Py_ssize_t>argnums[0]], &kind),)
+            structure_of(args[<Py_ssize_t>argnums[0]], &kind),)
         if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
             node.targets = what_argument(kind.typenum)
     else:
         shapes = []
         for i in range(n):
             kind = kind_of(args[<Py_ssize_t>argnums[i]])
-            shapes.append(form_of(args[<Py_ssize_t>argnums[i]], &kind))
+            shapes.append(structure_of(args[<Py_ssize_t>argnums[i]], &kind))
             if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
                 node.targets = (node.targets or 0) | <object>what_argument(kind.typenum) << 2 * i
         node.arg1 = tuple(shapes)
@@ -43,16 +43,16 @@ cdef class Structure:
     cdef readonly dict items
 
 
-cdef object form_of(object value, ArrayKind *kind):
+cdef object structure_of(object value, ArrayKind *kind):
     # The shape of what is numeric, the Structure of a container; None for all else.
     cdef object plain
     if kind.typenum >= 0:
         return shape_of(kind)
     plain = peel(value)
-    return structure_of(plain) if type(plain) in (list, tuple, dict) else None
+    return structure_of_container(plain) if type(plain) in (list, tuple, dict) else None
 
 
-cdef Structure structure_of(object container):
+cdef Structure structure_of_container(object container):
     cdef Structure found = Structure.__new__(Structure)
     cdef ArrayKind kind
     found.container_type = type(container)
@@ -61,7 +61,7 @@ cdef Structure structure_of(object container):
     try:
         for key, value in container.items() if found.container_type is dict else enumerate(container):
             kind = kind_of(value)
-            form = form_of(value, &kind)
+            form = structure_of(value, &kind)
             found.items[key] = (form, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)) if type(form) is tuple else form
     finally:
         Py_LeaveRecursiveCall()
@@ -115,9 +115,9 @@ cpdef object pull_staged(VJPNode node, object g):
     # By pullbacks of the user's, which may look at the value of g.
     cdef list cotangents
     cdef Py_ssize_t i
-    if node.form == FORM_STAGED or node.form == FORM_STAGED_WHOLE:
+    if node.layout == NODE_STAGED or node.layout == NODE_STAGED_WHOLE:
         g = materialize(g)
-    if node.form == FORM_STAGED:
+    if node.layout == NODE_STAGED:
         cotangents = list(node.arg0)
         for i in range(len(cotangents)):
             if not callable(cotangents[i]):
@@ -189,7 +189,7 @@ cdef object shape_for_seeds(object value):
     cdef ArrayKind kind = kind_of(value)
     if not of_no_subclass(value) and type(value) not in space_makers:
         return None  # it will be refused itself
-    return form_of(value, &kind)
+    return structure_of(value, &kind)
 
 
 cdef object fit_seed(object g, object shape, bint backward):

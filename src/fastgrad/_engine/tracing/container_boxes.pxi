@@ -2,7 +2,7 @@
 
 cdef bint is_item(VJPNode node):
     """Does node record the taking of one item, for `Assembly` to collect its cotangent?"""
-    return node.rules is item_rules and node.form == FORM_INDEX and not node.released
+    return node.rules is item_rules and node.layout == NODE_INDEX and not node.released
 
 
 cdef bint is_key(object key):
@@ -101,7 +101,7 @@ cdef class ContainerBox(Box):
                 return box_answer(value, self._trace, record, p_take)
             self.is_space_noted = True
         node = VJPNode.__new__(VJPNode)
-        node.form, node.rules, node.arg0, node.parent0 = FORM_INDEX, item_rules, place, parent
+        node.layout, node.rules, node.arg0, node.parent0 = NODE_INDEX, item_rules, place, parent
         node.space = space_of_item((<VJPNode>parent).space, place)
         untrack(node)
         box = box_answer(value, self._trace, node, p_take)

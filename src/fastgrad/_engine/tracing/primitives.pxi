@@ -122,7 +122,7 @@ cdef class Primitive:
         if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
             return self.call1(box._value) if is_box(box._value) else unary_op(self, box._value)
         rules = self.vjps
-        if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+        if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.layout != NODE_CALL
                 or PyTuple_GET_SIZE_(<PyObject *>rules.by_argnum) == 0):
             return self.call_traced((x,), None)
         value = box._value
@@ -165,7 +165,7 @@ cdef class Primitive:
         yv = (<Box>y)._value if y_boxed else y
         if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
             return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(self, xv, yv)
-        if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.form != FORM_CALL
+        if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.layout != NODE_CALL
                 or self.n_inputs == 1):
             return self.call_traced((x, y), None)
         if is_box(xv) or is_box(yv):
