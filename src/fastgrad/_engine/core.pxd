@@ -175,7 +175,7 @@ cdef class Node:
 
 
 cdef class VJPNode(Node):
-    # `form` says which of the other fields are in use (see the FORM_ constants above).
+    # `layout` says which of the other fields are in use (see the NODE_ constants above).
     cdef Rules rules
     cdef object ans
     cdef object arg0

@@ -290,7 +290,7 @@ class ClosedOverTrace(TypeError):
     def __init__(self, name: str) -> None: ...
 
 rule_forms: dict[str, int]
-forms: dict[str, int]
+node_layouts: dict[str, int]
 compiled_rules: dict[str | None, int]
 fused_derivative_limits: dict[str, int]
 trace_stack: TraceStack

@@ -48,7 +48,7 @@ cdef enum:
 # The same, for the Python modules that make rules.
 rule_forms = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over": RULE_OVER,
               "identity": RULE_IDENTITY, "negate": RULE_NEGATE, "zero": RULE_ZERO, "same": RULE_SAME}
-forms = {"direct": NODE_CALL, "whole": NODE_WHOLE, "staged": NODE_STAGED, "staged whole": NODE_STAGED_WHOLE}
+node_layouts = {"direct": NODE_CALL, "whole": NODE_WHOLE, "staged": NODE_STAGED, "staged whole": NODE_STAGED_WHOLE}
 
 cdef enum:
     COMPILED_NONE

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import NamedTuple
 
-from fastgrad._engine.core import Primitive, Rule, Rules, forms, compiled_rules, rule_forms
+from fastgrad._engine.core import Primitive, Rule, Rules, node_layouts, compiled_rules, rule_forms
 
 # Every primitive that has a rule or is not traced, by its id, for the registries to list.
 _registered = weakref.WeakValueDictionary()
@@ -101,7 +101,7 @@ def _set(fun, vjps=None, jvps=None):
 
 def _table(kind, fun, rules, broadcasts, plain=()):
     table = tuple(_rule(kind, i, rule, name) for i, (rule, name) in enumerate(zip_longest(rules, plain)))
-    return Rules(fun, forms["direct"], table, broadcasts=broadcasts)
+    return Rules(fun, node_layouts["direct"], table, broadcasts=broadcasts)
 
 
 class ByExponent(NamedTuple):
@@ -174,18 +174,18 @@ def def_whole(fun, vjp=None, jvp=None, closures=False):
         only_spaces = args.startswith("vs_")
         keeps = (0 if ans.startswith("_") else 1) | (0 if only_spaces else _ALL)
         needs = Rule(rule_forms["call"], vjp, keeps, _ALL if only_spaces else 0)
-        vjps = Rules(holder, forms["whole"], (needs,), whole=vjp, closures=closures)
+        vjps = Rules(holder, node_layouts["whole"], (needs,), whole=vjp, closures=closures)
     if jvp is not None:
-        jvps = Rules(holder, forms["whole"], (), whole=jvp, closures=closures)
+        jvps = Rules(holder, node_layouts["whole"], (), whole=jvp, closures=closures)
     _set(fun, vjps, jvps)
 
 
 def set_staged_vjp(fun, stage, whole=False, argnums=None):
     """Set ``stage(argnums, ans, args, kwargs)``, called in the forward pass, which gives a pullback per argument
     or, with ``whole``, one for all; ``argnums`` are the arguments it is for, if that is known."""
-    _set(fun, vjps=Rules(fun, forms["staged whole" if whole else "staged"], whole=stage, argnums=argnums))
+    _set(fun, vjps=Rules(fun, node_layouts["staged whole" if whole else "staged"], whole=stage, argnums=argnums))
 
 
 def set_whole_jvp(fun, jvp, argnums=None):
     """Set ``jvp(argnums, gs, ans, args, kwargs)``."""
-    _set(fun, jvps=Rules(fun, forms["whole"], whole=jvp, argnums=argnums, opaque=True))
+    _set(fun, jvps=Rules(fun, node_layouts["whole"], whole=jvp, argnums=argnums, opaque=True))

@@ -7,7 +7,7 @@ cdef class Rule:
                  dict for_numbers=None, int compiled=0, real_deriv=None):
         self.real_deriv = real_deriv
         self.compiled = compiled
-        self.layout = form
+        self.form = form
         self.fun = fun
         self.n_args = n_args
         self.for_numbers = for_numbers
@@ -20,11 +20,11 @@ cdef class Rules:
 
     def __init__(self, fun, int layout, tuple by_argnum=(), whole=None, bint broadcasts=False, argnums=None,
                  bint opaque=False, bint closures=False):
-        if form == NODE_WHOLE and not by_argnum:
+        if layout == NODE_WHOLE and not by_argnum:
             by_argnum = (Rule(RULE_CALL, whole, 0xFFFFFFFF, 0),)
         self.argnums = argnums
         self.fun = fun
-        self.layout = form
+        self.layout = layout
         self.by_argnum = by_argnum
         self.whole = whole
         self.broadcasts = broadcasts

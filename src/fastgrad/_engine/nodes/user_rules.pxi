@@ -61,8 +61,8 @@ cdef Structure structure_of_container(object container):
     try:
         for key, value in container.items() if found.container_type is dict else enumerate(container):
             kind = kind_of(value)
-            form = structure_of(value, &kind)
-            found.items[key] = (form, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)) if type(form) is tuple else form
+            expected = structure_of(value, &kind)
+            found.items[key] = (expected, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)) if type(expected) is tuple else expected
     finally:
         Py_LeaveRecursiveCall()
     return found
@@ -71,24 +71,24 @@ cdef Structure structure_of_container(object container):
 cpdef bint has_structure(object g, Structure wanted) except -1:
     """Has a container all that it should, in the form it should have?"""
     cdef ArrayKind kind
-    cdef object plain = peel(g), form
+    cdef object plain = peel(g), expected
     cdef tuple shape
     cdef bint numeric
     if type(plain) is not wanted.container_type or len(plain) != len(wanted.items):
         return False
-    for key, form in wanted.items.items():
-        if form is None:
+    for key, expected in wanted.items.items():
+        if expected is None:
             continue
         if wanted.container_type is dict and key not in plain:
             return False
         item = plain[key]
-        if type(form) is Structure:
-            if not has_structure(item, form):
+        if type(expected) is Structure:
+            if not has_structure(item, expected):
                 return False
             continue
         kind = kind_of(item)
-        shape = form[0]
-        numeric = cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and not form[1]
+        shape = expected[0]
+        numeric = cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum) and not expected[1]
         if not numeric or not has_shape(&kind, <PyObject *>shape) or not of_no_subclass(item):
             return False
     return True
@@ -98,17 +98,17 @@ cdef bint holds_over(object g, Structure wanted) except -1:
     # Is a value of a trace that is over among the items of what has been fitted?
     if type(g) is not wanted.container_type:
         return False
-    for key, form in wanted.items.items():
-        if form is None:
+    for key, expected in wanted.items.items():
+        if expected is None:
             continue
         item = g[key]
-        if type(form) is Structure and holds_over(item, form) or is_box(item) and is_over((<Box>item)._trace):
+        if type(expected) is Structure and holds_over(item, expected) or is_box(item) and is_over((<Box>item)._trace):
             return True
     return False
 
 
-cdef inline bint no_structure(PyObject *form):
-    return type_of(form) is <PyTypeObject *>tuple
+cdef inline bint no_structure(PyObject *structure):
+    return type_of(structure) is <PyTypeObject *>tuple
 
 
 cpdef object pull_staged(VJPNode node, object g):
