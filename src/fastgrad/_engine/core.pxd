@@ -31,7 +31,7 @@ cdef class Hooks:
     # Public for `connect` alone, which sets them by name; hooks.pxi says what they are.
     cdef public object traced_container, traced_array
     cdef public object unbroadcast, broadcast
-    cdef public object as_positional, place_of
+    cdef public object as_positional, position_of
     cdef public object record_derivative
     cdef public object batch_call, fit_batch, row_by_row
     cdef public object assemble, sparse_add, core_namespace
@@ -131,7 +131,7 @@ cdef class Primitive:
     # Of a ufunc, 0 for any other function.
     cdef int n_inputs
     # Where the parameter `out` stands; -1 nowhere, -2 not looked for yet.
-    cdef Py_ssize_t out_place
+    cdef Py_ssize_t out_position
     # Which of the operations on scalars this is, done in C; which reduction, likewise.
     cdef int operation
     cdef int reduction

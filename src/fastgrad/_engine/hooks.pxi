@@ -7,7 +7,7 @@
 # traced_container          trace a list, tuple or dict that a traced function returned    builtins
 # traced_array              trace a list or tuple with boxes in it, as an array            numpy._namespace.arrays
 # unbroadcast, broadcast    fit cotangents and tangents of broadcasting functions          numpy.broadcasting
-# as_positional, place_of   move traced keywords to their positions; find a parameter      _rules.keywords
+# as_positional, position_of   move traced keywords to their positions; find a parameter      _rules.keywords
 # record_derivative                record the derivative of an elementwise function               _rules.recording
 # batch_call, fit_batch     call a primitive on a batch; check and cast what it returned   _jacobians.batches
 # row_by_row                call a function once for each row of a batch                   _jacobians.batches

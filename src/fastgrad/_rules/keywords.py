@@ -71,7 +71,7 @@ def as_positional(fun, args, kwargs):
     return tuple(args), kwargs or None, True
 
 
-def place_of(fun, name):
+def position_of(fun, name):
     """Give the position of a parameter, -1 where there is none of that name."""
     names = [parameter.name for parameter in _parameters(fun) if parameter.kind in _POSITIONAL]
     return names.index(name) if name in names else -1
@@ -90,4 +90,4 @@ def _has_rule(fun, argnum):
     return any(rules is not None and rules.covers(argnum) for rules in (fun.vjp_rules, fun.jvp_rules))
 
 
-connect(as_positional=as_positional, place_of=place_of)
+connect(as_positional=as_positional, position_of=position_of)

@@ -42,7 +42,7 @@ cdef int find_fused_derivative(Rule rule) except -1:
         if rule.real_deriv is not None:
             fused = hooks.record_derivative(rule.real_deriv, 1, p_multiply) or False
         if fused is not False:
-            (<FusedDerivative>fused).runs[PLACE_COMPLEX] = False
+            (<FusedDerivative>fused).runs[DTYPE_COMPLEX] = False
     elif rule.for_numbers is not None:
         for exponent, deriv in rule.for_numbers.items():
             if exponent is not None:

@@ -18,7 +18,7 @@ cdef bint is_key(object key):
     return True
 
 
-cdef object place_of_key(object container, object key):
+cdef object item_key(object container, object key):
     """The key under which the item's cotangent is put in place; None where the container may have its own idea."""
     cdef Py_ssize_t i
     if type(container) is dict or type(container).__getitem__ is dict.__getitem__:
@@ -65,7 +65,7 @@ cdef class ContainerBox(Box):
         if (node_type is not VJPNode and node_type is not JVPNode) or p_take.notrace_types:
             return p_take.call_tuple((self, key), None, True)
         value = self.item(key, level)
-        place = place_of_key(peel(self._value), key)
+        place = item_key(peel(self._value), key)
         if place is None:
             return p_take.call_tuple((self, key), None, True)
         if self.taken is None:

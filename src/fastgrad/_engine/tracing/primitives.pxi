@@ -39,7 +39,7 @@ cdef class Primitive:
             self.is_elementwise = fun.signature is None and fun.nout == 1
             serve_ufunc(self)
         self.notrace_types = ()
-        self.out_place = -2
+        self.out_position = -2
         functools.update_wrapper(self, fun, updated=())
         if not hasattr(fun, "__name__"):
             self.__name__ = type(fun).__name__
@@ -225,9 +225,9 @@ cdef class Primitive:
         if not given and self.is_ufunc:
             given = n > self.n_inputs
         elif not given and n > 2:
-            if self.out_place == -2:
-                self.out_place = hooks.place_of(self.fun, "out")
-            given = 0 <= self.out_place < n and args[self.out_place] is not None
+            if self.out_position == -2:
+                self.out_position = hooks.position_of(self.fun, "out")
+            given = 0 <= self.out_position < n and args[self.out_position] is not None
         if given:
             raise NotImplementedError(
                 f"{self.__name__} of a traced value has no derivative with 'out' given; use the returned array"

@@ -141,7 +141,7 @@ cdef bint read_operand(object x, object like, double **data, Py_ssize_t *step, d
     data[0] = number
     if as_double(x, number):
         return True
-    if loop_place(x) != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>x, <ndarray>like):
+    if dtype_index(x) != DTYPE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>x, <ndarray>like):
         return False
     data[0], step[0] = <double *>cnp.PyArray_DATA(<ndarray>x), 1
     return True
@@ -154,7 +154,7 @@ cdef object maximum_vjp(object g, object ans, object one, object other):
     cdef double numbers[4]
     cdef double share
     cdef Py_ssize_t i, n
-    if is_box(g) or loop_place(ans) != PLACE_DOUBLE:
+    if is_box(g) or dtype_index(ans) != DTYPE_DOUBLE:
         return None
     for i, operand in enumerate((g, ans, one, other)):
         if not read_operand(operand, ans, &data[i], &steps[i], &numbers[i]):
@@ -194,13 +194,13 @@ def extreme_vjp(g, ans, x, axis=None):
     cdef double *from_g = &gs
     cdef double *from_ans = &extremes
     cdef Py_ssize_t outer = 1, n, inner = 1, i, j, k, place, ties, ndim
-    if loop_place(x) != PLACE_DOUBLE:
+    if dtype_index(x) != DTYPE_DOUBLE:
         return None
     n = cnp.PyArray_SIZE(<ndarray>x)
     if axis is None:
         if not as_double(g, &gs) or not as_double(ans, &extremes):
             return None
-    elif not PyLong_CheckExact(axis) or loop_place(g) != PLACE_DOUBLE or loop_place(ans) != PLACE_DOUBLE:
+    elif not PyLong_CheckExact(axis) or dtype_index(g) != DTYPE_DOUBLE or dtype_index(ans) != DTYPE_DOUBLE:
         return None
     else:
         ndim, place = cnp.PyArray_NDIM(<ndarray>x), axis

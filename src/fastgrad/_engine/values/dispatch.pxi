@@ -66,8 +66,8 @@ cdef inline object unary_op(Primitive fun, object x):
             as_double(x, &a)
             if fun.operation == OPERATION_NEGATIVE:
                 return fastgrad_float64(-a)
-            if fun.loops[PLACE_DOUBLE] != NULL:
-                ans = loop_on_scalars(<fastgrad_call_info *>fun.loops[PLACE_DOUBLE], a, NULL)
+            if fun.loops[DTYPE_DOUBLE] != NULL:
+                ans = loop_on_scalars(<fastgrad_call_info *>fun.loops[DTYPE_DOUBLE], a, NULL)
         else:
             loop = loop_for(fun, x)
             if loop != NULL:
@@ -93,12 +93,12 @@ cdef inline object binary_by_loop(Primitive fun, object x, object y):
             return None
         if fun.operation != OPERATION_NONE:
             return fastgrad_float64(r) if scalar_op(fun.operation, a, b, &r) else None
-        loop = <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]
+        loop = <fastgrad_call_info *>fun.loops[DTYPE_DOUBLE]
         return None if loop == NULL else loop_on_scalars(loop, a, &b)
     if x_is_number or y_is_number:
         array = y if x_is_number else x
         loop = loop_for(fun, array)
-        if loop == NULL or loop != <fastgrad_call_info *>fun.loops[PLACE_DOUBLE]:
+        if loop == NULL or loop != <fastgrad_call_info *>fun.loops[DTYPE_DOUBLE]:
             return None
         if x_is_number:
             return loop_on_arrays(loop, array, <char *>&a, 0, <char *>cnp.PyArray_DATA(<ndarray>array), sizeof(double))

@@ -126,7 +126,7 @@ cdef class FusedDerivative:
             if kind:
                 strong = strong or kind == 2
                 continue
-            kind = loop_place(<object>inputs[i])
+            kind = dtype_index(<object>inputs[i])
             if kind < 0:
                 return None
             if like == NULL:
@@ -138,7 +138,7 @@ cdef class FusedDerivative:
         if not self.runs[typenum] or (strong and typenum == 1):
             return None  # a float64 beside a float32 array makes float64 of it
         if constant != NULL:
-            if typenum != PLACE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>constant):
+            if typenum != DTYPE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>constant):
                 return None
         for i in range(N_INPUTS):
             if (self.inputs >> i & reuse >> i & 1 and is_free_array(inputs[i])
@@ -187,7 +187,7 @@ cdef class FusedDerivative:
             if i < N_INPUTS:
                 if not self.inputs >> i & 1:
                     continue
-                if loop_place(<object>inputs[i]) >= 0:
+                if dtype_index(<object>inputs[i]) >= 0:
                     data[i] = <char *>cnp.PyArray_DATA(<ndarray>inputs[i])
                     strides[i] = advance[i] = item
                 elif not put_scalar(&cells[i][0], scalars[i], place):

@@ -55,9 +55,9 @@ cdef extern from *:
 cdef enum:
     LOOP_SIZE = 4096
     # Where the loops for the dtypes stand in Primitive.loops.
-    PLACE_DOUBLE = 0
-    PLACE_FLOAT = 1
-    PLACE_COMPLEX = 2
+    DTYPE_DOUBLE = 0
+    DTYPE_FLOAT = 1
+    DTYPE_COMPLEX = 2
 
 cdef bint inner_loops_enabled = os.environ.get("FASTGRAD_INNER_LOOPS", os.environ.get("FASTGRAD_LANE", "1")) != "0"
 
@@ -85,12 +85,12 @@ cdef fastgrad_call_info *find_loop(object ufunc, object dtype):
 cdef void find_inner_loops(Primitive fun):
     # Once per ufunc, at import.
     if inner_loops_enabled and fun.fun.nout == 1 and fun.fun.nin <= 2 and fun.fun.signature is None:
-        fun.loops[PLACE_DOUBLE] = <void *>find_loop(fun.fun, np.dtype(np.float64))
-        fun.loops[PLACE_FLOAT] = <void *>find_loop(fun.fun, np.dtype(np.float32))
-        fun.loops[PLACE_COMPLEX] = <void *>find_loop(fun.fun, np.dtype(np.complex128))
+        fun.loops[DTYPE_DOUBLE] = <void *>find_loop(fun.fun, np.dtype(np.float64))
+        fun.loops[DTYPE_FLOAT] = <void *>find_loop(fun.fun, np.dtype(np.float32))
+        fun.loops[DTYPE_COMPLEX] = <void *>find_loop(fun.fun, np.dtype(np.complex128))
 
 
-cdef inline int loop_place(object array):
+cdef inline int dtype_index(object array):
     # Where the loop for an array stands in Primitive.loops; -1 for what is no plain array.
     cdef int typenum, last
     if Py_TYPE(array) is not &PyArray_Type or cnp.PyArray_NDIM(<ndarray>array) == 0:
@@ -102,15 +102,15 @@ cdef inline int loop_place(object array):
     if cnp.PyArray_STRIDE(<ndarray>array, last) != cnp.PyArray_ITEMSIZE(<ndarray>array):
         return -1  # one element of a reversed array counts as contiguous; NumPy's loops see its stride
     if typenum == cnp.NPY_DOUBLE:
-        return PLACE_DOUBLE
+        return DTYPE_DOUBLE
     if typenum == cnp.NPY_FLOAT:
-        return PLACE_FLOAT
-    return PLACE_COMPLEX if typenum == cnp.NPY_CDOUBLE else -1
+        return DTYPE_FLOAT
+    return DTYPE_COMPLEX if typenum == cnp.NPY_CDOUBLE else -1
 
 
 cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
     # The loop for an array that is plain and small; NULL otherwise.
-    cdef int place = loop_place(array)
+    cdef int place = dtype_index(array)
     if place < 0 or cnp.PyArray_SIZE(<ndarray>array) > LOOP_SIZE:
         return NULL
     return <fastgrad_call_info *>fun.loops[place]
@@ -125,13 +125,13 @@ cdef inline bint is_free_array(PyObject *x):
 
 cdef inline bint put_scalar(double *cell, double value, int place):
     # Write a number as the loops for arrays read it; False where it is out of the range of float32.
-    if place == PLACE_FLOAT:
+    if place == DTYPE_FLOAT:
         if fabs(value) > FLT_MAX:
             return False
         (<float *>cell)[0] = <float>value
     else:
         cell[0] = value
-        if place == PLACE_COMPLEX:
+        if place == DTYPE_COMPLEX:
             cell[1] = 0.0
     return True
 

@@ -55,7 +55,7 @@ cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shap
     None where this is not the way: x is no plain array, or a floating-point flag was raised.
     """
     cdef fastgrad_axes axes[64]
-    cdef int place = loop_place(x), n_axes = 0, i, j
+    cdef int place = dtype_index(x), n_axes = 0, i, j
     cdef cnp.npy_intp item, size, n
     cdef char *total
     if place < 0 or p_add.loops[place] == NULL or cnp.PyArray_SIZE(<ndarray>x) == 0:
@@ -99,7 +99,7 @@ cdef object sum_to(object g, ArrayVSpace space):
     cdef bint summed[64]
     cdef cnp.npy_intp shape[64]
     cdef int n, n_kept, i
-    if loop_place(g) < 0 or cnp.PyArray_TYPE(<ndarray>g) != (<cnp.dtype>space.dtype).num:
+    if dtype_index(g) < 0 or cnp.PyArray_TYPE(<ndarray>g) != (<cnp.dtype>space.dtype).num:
         return None
     n, n_kept = cnp.PyArray_NDIM(<ndarray>g), len(space.shape)
     if n_kept > n or n > FASTGRAD_MAX_AXES:
@@ -135,7 +135,7 @@ cdef object reduce_all(Primitive fun, object x):
 
 cdef object extreme(Primitive fun, object x):
     # The largest or smallest element: the loop from the second element on, its answer started with the first.
-    cdef int place = loop_place(x)
+    cdef int place = dtype_index(x)
     cdef cnp.npy_intp one = 1
     cdef cnp.npy_intp strides[3]
     cdef char *data[3]
