@@ -170,7 +170,7 @@ cdef class FusedDerivative:
                 return None
         return fastgrad_float64(scalars[RESULT])
 
-    cdef object run_on_arrays(self, PyObject **inputs, double *scalars, PyObject *like, int place,
+    cdef object run_on_arrays(self, PyObject **inputs, double *scalars, PyObject *like, int dtype,
                               PyObject *into):
         cdef char scratch[N_BETWEEN][BLOCK_BYTES]
         cdef fastgrad_step steps[MAX_STEPS]
@@ -190,20 +190,20 @@ cdef class FusedDerivative:
                 if dtype_index(<object>inputs[i]) >= 0:
                     data[i] = <char *>cnp.PyArray_DATA(<ndarray>inputs[i])
                     strides[i] = advance[i] = item
-                elif not put_scalar(&cells[i][0], scalars[i], place):
+                elif not put_scalar(&cells[i][0], scalars[i], dtype):
                     return None
             elif i < FIRST_BETWEEN:
                 scalars[i] = self.constants[i - FIRST_CONSTANT]
-                put_scalar(&cells[i][0], scalars[i], place)
+                put_scalar(&cells[i][0], scalars[i], dtype)
         for i in range(self.n_steps):
-            step = &self.steps[place][i]
+            step = &self.steps[dtype][i]
             if (self.operations[i] and not strides[step.x] and (step.y < 0 or not strides[step.y])
                     and step.out != RESULT):
                 # Once for all: a loop that sees a number as exponent may go a faster way.
                 if not scalar_op(self.operations[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
                     return None
                 data[step.out], strides[step.out] = <char *>&cells[step.out], 0
-                put_scalar(&cells[step.out][0], scalars[step.out], place)
+                put_scalar(&cells[step.out][0], scalars[step.out], dtype)
                 continue
             if step.out != RESULT:
                 data[step.out], strides[step.out] = scratch[step.out - FIRST_BETWEEN], item

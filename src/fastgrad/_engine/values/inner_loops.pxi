@@ -110,10 +110,10 @@ cdef inline int dtype_index(object array):
 
 cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
     # The loop for an array that is plain and small; NULL otherwise.
-    cdef int place = dtype_index(array)
-    if place < 0 or cnp.PyArray_SIZE(<ndarray>array) > LOOP_SIZE:
+    cdef int dtype = dtype_index(array)
+    if dtype < 0 or cnp.PyArray_SIZE(<ndarray>array) > LOOP_SIZE:
         return NULL
-    return <fastgrad_call_info *>fun.loops[place]
+    return <fastgrad_call_info *>fun.loops[dtype]
 
 
 cdef inline bint is_free_array(PyObject *x):
@@ -123,15 +123,15 @@ cdef inline bint is_free_array(PyObject *x):
             and not fastgrad_has_weakrefs(x))
 
 
-cdef inline bint put_scalar(double *cell, double value, int place):
+cdef inline bint put_scalar(double *cell, double value, int dtype):
     # Write a number as the loops for arrays read it; False where it is out of the range of float32.
-    if place == DTYPE_FLOAT:
+    if dtype == DTYPE_FLOAT:
         if fabs(value) > FLT_MAX:
             return False
         (<float *>cell)[0] = <float>value
     else:
         cell[0] = value
-        if place == DTYPE_COMPLEX:
+        if dtype == DTYPE_COMPLEX:
             cell[1] = 0.0
     return True
 
@@ -170,5 +170,5 @@ cdef inline object loop_on_scalars(fastgrad_call_info *loop, double x, double *y
 
 def inner_loop_dtypes(Primitive fun):
     """Say for which dtypes NumPy's inner loop was found: "d", "f", "D"."""
-    cdef int place
-    return "".join(code for place, code in enumerate("dfD") if fun.loops[place] != NULL)
+    cdef int dtype
+    return "".join(code for dtype, code in enumerate("dfD") if fun.loops[dtype] != NULL)

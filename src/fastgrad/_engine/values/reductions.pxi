@@ -55,10 +55,10 @@ cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shap
     None where this is not the way: x is no plain array, or a floating-point flag was raised.
     """
     cdef fastgrad_axes axes[64]
-    cdef int place = dtype_index(x), n_axes = 0, i, j
+    cdef int dtype = dtype_index(x), n_axes = 0, i, j
     cdef cnp.npy_intp item, size, n
     cdef char *total
-    if place < 0 or p_add.loops[place] == NULL or cnp.PyArray_SIZE(<ndarray>x) == 0:
+    if dtype < 0 or p_add.loops[dtype] == NULL or cnp.PyArray_SIZE(<ndarray>x) == 0:
         return None
     item = cnp.PyArray_ITEMSIZE(<ndarray>x)
     # From the last axis to the first; x is contiguous, and so is the answer.
@@ -88,8 +88,8 @@ cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shap
     answer = cnp.PyArray_EMPTY(n_kept, kept_shape, cnp.PyArray_TYPE(<ndarray>x), 0)
     total = <char *>cnp.PyArray_DATA(<ndarray>answer)
     for i in range(cnp.PyArray_SIZE(<ndarray>answer)):
-        put_scalar(<double *>(total + i * item), zero_of_sums, place)
-    if not fastgrad_sum(<fastgrad_call_info *>p_add.loops[place], axes, n_axes, cnp.PyArray_BYTES(<ndarray>x), total):
+        put_scalar(<double *>(total + i * item), zero_of_sums, dtype)
+    if not fastgrad_sum(<fastgrad_call_info *>p_add.loops[dtype], axes, n_axes, cnp.PyArray_BYTES(<ndarray>x), total):
         return None
     return answer if n_kept else scalar_of(answer)
 
@@ -135,11 +135,11 @@ cdef object reduce_all(Primitive fun, object x):
 
 cdef object extreme(Primitive fun, object x):
     # The largest or smallest element: the loop from the second element on, its answer started with the first.
-    cdef int place = dtype_index(x)
+    cdef int dtype = dtype_index(x)
     cdef cnp.npy_intp one = 1
     cdef cnp.npy_intp strides[3]
     cdef char *data[3]
-    if place < 0 or fun.loops[place] == NULL or cnp.PyArray_SIZE(<ndarray>x) == 0:
+    if dtype < 0 or fun.loops[dtype] == NULL or cnp.PyArray_SIZE(<ndarray>x) == 0:
         return None
     answer = cnp.PyArray_EMPTY(0, &one, cnp.PyArray_TYPE(<ndarray>x), 0)
     data[0] = data[2] = <char *>cnp.PyArray_DATA(<ndarray>answer)
@@ -147,7 +147,7 @@ cdef object extreme(Primitive fun, object x):
     data[1] = <char *>cnp.PyArray_DATA(<ndarray>x) + cnp.PyArray_ITEMSIZE(<ndarray>x)
     strides[0] = strides[2] = 0
     strides[1] = cnp.PyArray_ITEMSIZE(<ndarray>x)
-    if not fastgrad_run(<fastgrad_call_info *>fun.loops[place], data, cnp.PyArray_SIZE(<ndarray>x) - 1, strides):
+    if not fastgrad_run(<fastgrad_call_info *>fun.loops[dtype], data, cnp.PyArray_SIZE(<ndarray>x) - 1, strides):
         return None
     return scalar_of(answer)
 
