@@ -37,8 +37,8 @@ cdef class Pullback:
         if add is not None or self.order is None:
             if is_batched(g):
                 raise NotBatchable("the backward pass, or a node in it, is not fastgrad's own")
-            return walk_any(self.end, g, add_outgrads if add is None else add)
-        return walk(self.order, g, once)
+            return run_pass_by_attributes(self.end, g, add_outgrads if add is None else add)
+        return run_pass(self.order, g, once)
 
     cdef int put_in_order(self) except -1:
         cdef Order order

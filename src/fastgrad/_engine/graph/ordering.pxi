@@ -54,8 +54,8 @@ cdef struct Found:
     size_t edges
 
 
-cdef int find(Found *found, PyObject *node) except -1:
-    # Append a node not met before.
+cdef int append_node(Found *found, PyObject *node) except -1:
+    # Append a node not is_discovered before.
     cdef PyObject **nodes
     cdef unsigned int *counts
     if found.n == found.size:
@@ -75,7 +75,7 @@ cdef int find(Found *found, PyObject *node) except -1:
     return 0
 
 
-cdef inline bint met(Found *found, PyObject *node):
+cdef inline bint is_discovered(Found *found, PyObject *node):
     # A node's index is its own only if the list says so too: stale numbers of other orderings do no harm.
     cdef unsigned int i = (<VJPNode>node).index
     return i < found.n and found.nodes[i] == node
@@ -87,7 +87,7 @@ cdef int discover(Found *found, VJPNode end) except -1:
     cdef Py_ssize_t i, n_parents
     cdef PyObject *node
     cdef PyObject *parent
-    find(found, <PyObject *>end)
+    append_node(found, <PyObject *>end)
     while next_ < found.n:
         node = found.nodes[next_]
         n_parents = (<VJPNode>node).n_parents()
@@ -96,14 +96,14 @@ cdef int discover(Found *found, VJPNode end) except -1:
             parent = (<VJPNode>node).parent(i)
             if Py_TYPE(<object>parent) is not <PyTypeObject *>VJPNode:
                 return 1
-            if not met(found, parent):
-                find(found, parent)
+            if not is_discovered(found, parent):
+                append_node(found, parent)
             found.counts[(<VJPNode>parent).index] += 1
         next_ += 1
     return 0
 
 
-cdef int emit(Order order, Found *found) except -1:
+cdef int place_nodes(Order order, Found *found) except -1:
     # Place each node once all its children are placed; its index becomes its place.
     cdef unsigned int n = found.n, k = 0, i
     cdef unsigned int n_ready = found.counts[0] == 0  # else the end is in a cycle, and would be placed twice
@@ -169,7 +169,7 @@ cdef Order order_graph(VJPNode end):
             raise MemoryError("no memory to order the graph")
         if type(end) is not VJPNode or discover(&found, end):
             return None
-        emit(order, &found)
+        place_nodes(order, &found)
         return order
     finally:
         fastgrad_unlock(&numbering)

@@ -6,7 +6,7 @@ cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
     return fastgrad_has_refs(order.nodes[k], <Py_ssize_t>uses[k] + 1 + (k == 0))
 
 
-cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
+cdef int accumulate_into_parents(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
     """Add n cotangents to those of the nodes at these places; takes over the references in `pulled`."""
     cdef size_t i, place
     cdef PyObject *given
@@ -34,10 +34,10 @@ cdef int deliver(PyObject **pulled, unsigned int *edges, size_t n, PyObject **to
     return 0
 
 
-cdef object walk(Order order, object seed, bint once):
+cdef object run_pass(Order order, object seed, bint once):
     """Pull the seed back from the end to the root.
 
-    `once`: nobody will walk the graph again, so what a node kept is released as soon as it has run, unless a traced
+    `once`: nobody will run_pass the graph again, so what a node kept is released as soon as it has run, unless a traced
     value was kept that the node, or one it came from, belongs to.
     """
     cdef size_t n = order.n
@@ -83,7 +83,7 @@ cdef object walk(Order order, object seed, bint once):
                     given = totals[k]
                     totals[k] = NULL
                     Py_XDECREF(given)
-                deliver(pulled, edges, n_parents, totals, mutable)
+                accumulate_into_parents(pulled, edges, n_parents, totals, mutable)
             if k + 1 < n:
                 given = totals[k]
                 totals[k] = NULL
@@ -112,7 +112,7 @@ cdef object walk(Order order, object seed, bint once):
         PyMem_Free(kept)
 
 
-cdef object walk_any(object end_node, object seed, object add):
+cdef object run_pass_by_attributes(object end_node, object seed, object add):
     # Nodes of any class, or an add_outgrads of the user's: by the public attributes alone.
     outgrads = {end_node: (seed, False)}
     for node in toposort(end_node):
@@ -146,5 +146,5 @@ def backward_pass(g, end_node):
     add = replaced_add_outgrads()
     order = order_graph(end_node) if add is None and type(end_node) is VJPNode else None
     if order is None:
-        return walk_any(end_node, g, add_outgrads if add is None else add)
-    return walk(order, g, False)
+        return run_pass_by_attributes(end_node, g, add_outgrads if add is None else add)
+    return run_pass(order, g, False)
