@@ -13,7 +13,7 @@ import numpy as onp
 
 from fastgrad._diagnostics.user_code import user_frame
 from fastgrad._engine.backward import count_debuggers
-from fastgrad._engine.core import ArrayVSpace, JVPNode, SparseObject, VJPNode, connect, parameter_name, peel, trace_like
+from fastgrad._engine.core import ArrayVSpace, JVPNode, SparseObject, VJPNode, connect, parameter_name, peel, share_constants
 
 # How many `debug` blocks this thread, or task, is in.
 _depth = ContextVar("depth", default=0)
@@ -176,8 +176,8 @@ class DebugJVPNode(JVPNode):
             raise FloatingPointError(f"{subject} NaN, of tangents without\n{call}")
 
 
-trace_like(DebugVJPNode, VJPNode)
-trace_like(DebugJVPNode, JVPNode)
+share_constants(DebugVJPNode, VJPNode)
+share_constants(DebugJVPNode, JVPNode)
 connect(debug_node_types=_kinds)
 
 # ----------------------------------------------------------------------------------------------------------- checks

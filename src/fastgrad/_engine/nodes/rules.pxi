@@ -63,7 +63,7 @@ cdef class Rules:
 cdef list replaced = []
 
 
-cdef int outlive(object rules) except -1:
+cdef int keep_forever(object rules) except -1:
     # Without the GIL another thread may be about to take a reference to what is replaced: it is never freed then.
     if FASTGRAD_FREE_THREADED and rules is not None:
         replaced.append(rules)

@@ -77,7 +77,7 @@ cdef class Primitive:
 
     @vjp_rules.setter
     def vjp_rules(self, Rules rules):
-        outlive(self.vjps)
+        keep_forever(self.vjps)
         self.vjps = rules
 
     @property
@@ -87,7 +87,7 @@ cdef class Primitive:
 
     @jvp_rules.setter
     def jvp_rules(self, Rules rules):
-        outlive(self.jvps)
+        keep_forever(self.jvps)
         self.jvps = rules
 
     @property
@@ -102,7 +102,7 @@ cdef class Primitive:
 
     @notrace.setter
     def notrace(self, tuple node_types):
-        outlive(self.notrace_types)
+        keep_forever(self.notrace_types)
         self.notrace_types = node_types
 
     cdef object call(self, object x, object y):
@@ -275,16 +275,16 @@ cdef class Primitive:
 
 
 # ArrayKind of node -> the kind whose constants are its own too.
-cdef dict likened = {}
+cdef dict constants_shared_with = {}
 
 
-def trace_like(kind, other):
+def share_constants(kind, other):
     """Let calls that are constant to one kind of node be so to another."""
-    likened[kind] = other
+    constants_shared_with[kind] = other
 
 
 cdef bint is_constant_to(Primitive fun, object node):
-    return type(node) in fun.notrace_types or likened.get(type(node)) in fun.notrace_types
+    return type(node) in fun.notrace_types or constants_shared_with.get(type(node)) in fun.notrace_types
 
 
 def peel_argument(x):
