@@ -26,11 +26,11 @@ cdef class JVPNode(Node):
         if fun.jvps is None:
             raise missing_rule(fun, "JVP", argnums[0])
         node = JVPNode.__new__(JVPNode)
-        node.g = push_forward(fun.jvps, ans, args, kwargs, argnums, tangents_of(fun, parents))
+        node.g = push_forward(fun.jvps, ans, args, kwargs, argnums, parent_tangents(fun, parents))
         return node
 
 
-cdef list tangents_of(Primitive fun, tuple parents):
+cdef list parent_tangents(Primitive fun, tuple parents):
     cdef list tangents = list(parents)
     cdef Py_ssize_t i
     for i in range(len(tangents)):
