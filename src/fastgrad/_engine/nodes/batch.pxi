@@ -86,4 +86,4 @@ cdef object elementwise_call(Primitive fun, int ndim, tuple args, tuple argnums,
             values[i] = values[i][(slice(None),) + (None,) * (ndim - have)]
     if len(values) == 2:
         return fun.call(values[0], values[1])
-    return fun.call1(values[0]) if is_box(values[0]) else unary_op(fun, values[0])
+    return fun.call1(values[0]) if is_box(values[0]) else compute_unary(fun, values[0])

@@ -5,7 +5,7 @@ cdef inline void track(object x) noexcept:
         PyObject_GC_Track(x)
 
 
-cdef frozenset plain_types = frozenset([
+cdef frozenset acyclic_types = frozenset([
     bool, str, complex, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
 
 
@@ -29,7 +29,7 @@ cdef bint holds_no_cycle_inside(object x):
         return True
     if type(x) is slice:
         return holds_no_cycle_inside((x.start, x.stop, x.step))
-    return type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in plain_types
+    return type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in acyclic_types
 
 
 cdef inline int untrack(VJPNode node) except -1:

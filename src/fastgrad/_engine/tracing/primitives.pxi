@@ -108,7 +108,7 @@ cdef class Primitive:
     cdef object call(self, object x, object y):
         # Two arguments, boxed or not.
         if is_simple(x) and is_simple(y):
-            return binary_op(self, x, y)
+            return compute_binary(self, x, y)
         return self.call2(x, y)
 
     cdef object call1(self, object x):
@@ -117,10 +117,10 @@ cdef class Primitive:
         if Py_TYPE(x) is not <PyTypeObject *>ArrayBox:
             return self.call_tuple((x,), None, True)
         if self.never_traced:
-            return unary_op(self, peel(x))
+            return compute_unary(self, peel(x))
         box = <Box>x
         if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
-            return self.call1(box._value) if is_box(box._value) else unary_op(self, box._value)
+            return self.call1(box._value) if is_box(box._value) else compute_unary(self, box._value)
         rules = self.vjps
         if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.layout != NODE_CALL
                 or PyTuple_GET_SIZE_(<PyObject *>rules.by_argnum) == 0):
@@ -129,7 +129,7 @@ cdef class Primitive:
         if is_box(value):
             ans = self.call1(value)
         else:
-            ans = unary_op(self, value)
+            ans = compute_unary(self, value)
         return box_answer(ans, box._trace, unary_node(rules, ans, value, <PyObject *>box._node), self)
 
     cdef bint takes(self, object x):
@@ -164,14 +164,14 @@ cdef class Primitive:
         xv = (<Box>x)._value if x_boxed else x
         yv = (<Box>y)._value if y_boxed else y
         if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
-            return self.call2(xv, yv) if is_box(xv) or is_box(yv) else binary_op(self, xv, yv)
+            return self.call2(xv, yv) if is_box(xv) or is_box(yv) else compute_binary(self, xv, yv)
         if (type_of(<PyObject *>box._node) is not <PyTypeObject *>VJPNode or rules is None or rules.layout != NODE_CALL
                 or self.n_inputs == 1):
             return self.call_traced((x, y), None)
         if is_box(xv) or is_box(yv):
             ans = self.call2(xv, yv)
         else:
-            ans = binary_op(self, xv, yv)
+            ans = compute_binary(self, xv, yv)
             if rules is index_rules and x_boxed and not y_boxed and Py_TYPE(xv) is &PyArray_Type:
                 record = index_node(xv, yv, <VJPNode>(<Box>x)._node)
                 if record is not None:
@@ -195,7 +195,7 @@ cdef class Primitive:
                 if is_box(x):
                     boxed_keyword = True
         if not (boxed or boxed_keyword):
-            return call_plain_tuple(self, args, kwargs)
+            return compute_call(self, args, kwargs)
         if self.never_traced:
             return self.fun(*map(peel_argument, args), **{k: peel(v) for k, v in (kwargs or {}).items()})
         if boxed_keyword:
@@ -267,7 +267,7 @@ cdef class Primitive:
         if boxed:
             ans = self.call_traced(args, kwargs)
         else:
-            ans = call_plain_tuple(self, args, kwargs)
+            ans = compute_call(self, args, kwargs)
         if is_box(ans) and (<Box>ans)._trace >= level:
             raise ClosedOverTrace(self.__name__)
         record = node.record(ans, self, args, kwargs if kwargs is not None else {}, tuple(argnums), tuple(parents))
@@ -340,10 +340,10 @@ cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargs
     if not boxed:
         if kwnames == NULL:
             if n == 1:
-                return unary_op(self, <object>args[0])
+                return compute_unary(self, <object>args[0])
             if n == 2:
-                return binary_op(self, <object>args[0], <object>args[1])
-        return call_plain(self, args, nargsf, kwnames)
+                return compute_binary(self, <object>args[0], <object>args[1])
+        return compute_vectorcall(self, args, nargsf, kwnames)
     cdef list values = [None] * n
     for i in range(n):
         values[i] = <object>args[i]

@@ -10,7 +10,7 @@ cdef inline bint starts_shortcut(Primitive fun, PyObject *first, Py_ssize_t n):
             and fun.shortcut_least <= n <= fun.shortcut_most)
 
 
-cdef inline object call_plain(Primitive fun, PyObject **args, size_t nargsf, PyObject *keywords):
+cdef inline object compute_vectorcall(Primitive fun, PyObject **args, size_t nargsf, PyObject *keywords):
     """The function itself, on plain values, by vectorcall."""
     cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf), i
     if n == 0 or not starts_shortcut(fun, args[0], n):
@@ -23,13 +23,13 @@ cdef inline object call_plain(Primitive fun, PyObject **args, size_t nargsf, PyO
     return PyObject_Vectorcall(fun.shortcut, args, nargsf, keywords)
 
 
-cdef object call_plain_tuple(Primitive fun, tuple args, dict kwargs):
+cdef object compute_call(Primitive fun, tuple args, dict kwargs):
     """The function itself, on plain values."""
     cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>args)
     cdef bint short = n > 0 and starts_shortcut(fun, PyTuple_GET_ITEM_(<PyObject *>args, 0), n)
     if kwargs is None:
         if n == 2:
-            return binary_op(fun, args[0], args[1])
+            return compute_binary(fun, args[0], args[1])
         return PyObject_Call(fun.shortcut if short else fun.fun, args, {})
     for name, value in kwargs.items():
         short = short and <PyObject *>value != not_given and name in fun.shortcut_keywords
@@ -55,7 +55,7 @@ def set_shortcut(Primitive fun not None, shortcut, Py_ssize_t least, Py_ssize_t 
     fun.shortcut_keywords = frozenset(keywords)
 
 
-cdef inline object unary_op(Primitive fun, object x):
+cdef inline object compute_unary(Primitive fun, object x):
     """fun on a plain value."""
     cdef double a
     cdef fastgrad_call_info *loop
@@ -80,7 +80,7 @@ cdef inline object unary_op(Primitive fun, object x):
             return ans
     args[0] = NULL
     args[1] = <PyObject *>x
-    return call_plain(fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+    return compute_vectorcall(fun, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
 
 
 cdef inline object binary_by_loop(Primitive fun, object x, object y):
@@ -92,7 +92,7 @@ cdef inline object binary_by_loop(Primitive fun, object x, object y):
         if x_is_number + y_is_number < 3 and not (Py_TYPE(x) is &PyFloat_Type or Py_TYPE(y) is &PyFloat_Type):
             return None
         if fun.operation != OPERATION_NONE:
-            return fastgrad_float64(r) if scalar_op(fun.operation, a, b, &r) else None
+            return fastgrad_float64(r) if compute_scalar(fun.operation, a, b, &r) else None
         loop = <fastgrad_call_info *>fun.loops[DTYPE_DOUBLE]
         return None if loop == NULL else loop_on_scalars(loop, a, &b)
     if x_is_number or y_is_number:
@@ -110,7 +110,7 @@ cdef inline object binary_by_loop(Primitive fun, object x, object y):
     return loop_on_arrays(loop, x, cnp.PyArray_BYTES(<ndarray>x), item, cnp.PyArray_BYTES(<ndarray>y), item)
 
 
-cdef inline object binary_op(Primitive fun, object x, object y):
+cdef inline object compute_binary(Primitive fun, object x, object y):
     """fun on two plain values."""
     cdef PyObject *args[3]
     if fun.operation >= OPERATION_INDEX:
@@ -127,7 +127,7 @@ cdef inline object binary_op(Primitive fun, object x, object y):
     args[0] = NULL
     args[1] = <PyObject *>x
     args[2] = <PyObject *>y
-    return call_plain(fun, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
+    return compute_vectorcall(fun, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL)
 
 
 cdef inline object multiply_values(object x, object y):
@@ -135,7 +135,7 @@ cdef inline object multiply_values(object x, object y):
     return p_multiply.call(x, y)
 
 
-cdef inline bint is_plain(object x):
+cdef inline bint adds_as_array(object x):
     # A value whose vector space is that of arrays for certain, boxed or not, so that `+` adds it.
     cdef PyTypeObject *t
     while Py_TYPE(x) is <PyTypeObject *>ArrayBox:
@@ -147,6 +147,6 @@ cdef inline bint is_plain(object x):
 
 cdef object add_values(object x, object y):
     """x + y in their vector space, as a new value."""
-    if is_plain(x) and is_plain(y):
+    if adds_as_array(x) and adds_as_array(y):
         return p_add.call(x, y)
     return vspace(y).add(x, y)

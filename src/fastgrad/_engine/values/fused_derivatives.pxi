@@ -156,7 +156,7 @@ cdef class FusedDerivative:
         for i in range(self.n_steps):
             step = &self.steps[0][i]
             if self.operations[i]:
-                if not scalar_op(self.operations[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
+                if not compute_scalar(self.operations[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
                     return None
                 continue
             data[0] = <char *>&scalars[step.x]
@@ -200,7 +200,7 @@ cdef class FusedDerivative:
             if (self.operations[i] and not strides[step.x] and (step.y < 0 or not strides[step.y])
                     and step.out != RESULT):
                 # Once for all: a loop that sees a number as exponent may go a faster way.
-                if not scalar_op(self.operations[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
+                if not compute_scalar(self.operations[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
                     return None
                 data[step.out], strides[step.out] = <char *>&cells[step.out], 0
                 put_scalar(&cells[step.out][0], scalars[step.out], dtype)

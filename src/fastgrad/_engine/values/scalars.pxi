@@ -26,7 +26,7 @@ cdef inline int as_double(object x, double *value):
 
 
 @cython.cdivision(True)
-cdef inline bint scalar_op(int operation, double x, double y, double *r):
+cdef inline bint compute_scalar(int operation, double x, double y, double *r):
     # IEEE-exact, as NumPy's loops are. False where a floating-point flag may have been raised, so that NumPy itself
     # computes it and np.errstate and the warnings are NumPy's.
     if operation == OPERATION_ADD:
