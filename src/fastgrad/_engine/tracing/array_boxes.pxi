@@ -85,28 +85,28 @@ cdef class ArrayBox(Box):
     @property
     def shape(self):
         """tuple of int : the shape of the value, not traced."""
-        return plain_array(self).shape
+        return concrete_array(self).shape
 
     @property
     def ndim(self):
         """int : the number of axes of the value, not traced."""
-        return plain_array(self).ndim
+        return concrete_array(self).ndim
 
     @property
     def size(self):
         """int : the number of elements of the value, not traced."""
-        return plain_array(self).size
+        return concrete_array(self).size
 
     @property
     def dtype(self):
         """dtype : the dtype of the value, not traced."""
-        return plain_array(self).dtype
+        return concrete_array(self).dtype
 
     def __len__(self):
         return len(self._value)
 
     def __iter__(self):
-        if plain_array(self).ndim == 0:
+        if concrete_array(self).ndim == 0:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 

@@ -111,7 +111,7 @@ cpdef object peel(object x):
     return <object>inside(<PyObject *>x)
 
 
-cdef object plain_array(object x):
+cdef object concrete_array(object x):
     # The plain value, if need be as an array: something with shape and dtype.
     x = peel(x)
     return x if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x)
@@ -119,7 +119,7 @@ cdef object plain_array(object x):
 
 def dtype_of(x):
     """Give the dtype of a value, boxed or not."""
-    return plain_array(x).dtype
+    return concrete_array(x).dtype
 
 
 def is_complex(x):

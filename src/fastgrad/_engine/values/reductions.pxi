@@ -178,13 +178,13 @@ cdef object sum_over(object a, object axis, bint keepdims):
     return sum_axes(a, summed, n_kept, shape)
 
 
-def plain_sum(a, axis=None, *, keepdims=False):
+def array_sum(a, axis=None, *, keepdims=False):
     """Sum an array as ``numpy.sum`` does."""
     total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
     return np.add.reduce(a, axis, None, None, keepdims) if total is None else total
 
 
-def plain_mean(a, axis=None, *, keepdims=False):
+def array_mean(a, axis=None, *, keepdims=False):
     """Average an array as ``numpy.mean`` does."""
     total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
     if total is None:

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from fastgrad._engine.core import plain_mean, plain_sum, set_shortcut
+from fastgrad._engine.core import array_mean, array_sum, set_shortcut
 from fastgrad.numpy._namespace.wrapping import primitives as p
 
 _reduce_max, _reduce_min, _reduce_prod = np.maximum.reduce, np.minimum.reduce, np.multiply.reduce
@@ -35,8 +35,8 @@ def _expand_dims(a, axis):
 _AXIS, _REDUCTION = ("axis",), ("axis", "keepdims")
 
 SHORTCUTS = {
-    p.sum: (plain_sum, 1, 2, _REDUCTION),
-    p.mean: (plain_mean, 1, 2, _REDUCTION),
+    p.sum: (array_sum, 1, 2, _REDUCTION),
+    p.mean: (array_mean, 1, 2, _REDUCTION),
     p.max: (_max, 1, 2, _REDUCTION),
     p.min: (_min, 1, 2, _REDUCTION),
     p.prod: (_prod, 1, 2, _REDUCTION),
