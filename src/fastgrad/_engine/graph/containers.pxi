@@ -36,7 +36,7 @@ cdef class Assembly:
             if self.have_whole:
                 self.add_item(key, self.whole[key], False)
                 found = PyDict_GetItemWithError(self.items, key)
-            leaves.append(space.zeros() if found == NULL else leaf(found, key in self.owned, space))
+            leaves.append(space.zeros() if found == NULL else item_cotangent(found, key in self.owned, space))
         if placed < len(self.items) and not self.have_whole:
             raise RuntimeError("a list or dict was changed after items of it, traced, were taken; make a new one")
         return hooks.assemble(self.space, *leaves)
@@ -52,7 +52,7 @@ cdef int finish(PyObject **total, bint *mutable) except -1:
     return 0
 
 
-cdef object leaf(PyObject *held, bint owned, object space):
+cdef object item_cotangent(PyObject *held, bint owned, object space):
     # A cotangent in the form in which it can be handed out: of the item's space, and sharing memory with nothing, since
     # the items of a gradient may be changed in place one by one. `held`: by a dict, which has a reference.
     g = <object>held
@@ -78,7 +78,7 @@ cdef bint is_free(PyObject *array):
             and cnp.PyArray_CHKFLAGS(<ndarray>base, cnp.NPY_ARRAY_OWNDATA))
 
 
-cdef int give_item(PyObject **total, bint *mutable, VJPNode node, object g, bint owned) except -1:
+cdef int add_item_cotangent(PyObject **total, bint *mutable, VJPNode node, object g, bint owned) except -1:
     # Add the cotangent of a node that took an item to the total of the container's node.
     cdef Assembly assembly
     if total[0] != NULL and Py_TYPE(<object>total[0]) is <PyTypeObject *>Assembly:

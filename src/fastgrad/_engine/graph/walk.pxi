@@ -71,7 +71,7 @@ cdef object run_pass(Order order, object seed, bint once):
             n_parents = order.starts[k + 1] - order.starts[k]
             edges = order.edges + order.starts[k]
             if is_item(<VJPNode>node):
-                give_item(&totals[edges[0]], &mutable[edges[0]], <VJPNode>node, <object>totals[k], mutable[k])
+                add_item_cotangent(&totals[edges[0]], &mutable[edges[0]], <VJPNode>node, <object>totals[k], mutable[k])
             elif not ((<VJPNode>node).layout == NODE_INDEX and n_parents == 1
                       and add_indexed(<VJPNode>node, <object>totals[k], &totals[edges[0]], &mutable[edges[0]])):
                 reuse = REUSE_COTANGENT if k + 1 < n else 0

@@ -4,15 +4,15 @@
 cdef frozenset harmless_keywords = frozenset(["casting", "order", "dtype", "subok", "signature", "sig"])
 
 
-cdef object keep(tuple args, unsigned int keeps, unsigned int spaces, bint containers, bint arrays):
+cdef object kept_arguments(tuple args, unsigned int keeps, unsigned int spaces, bint containers, bint arrays):
     # What of the arguments the rules need: as it is, as its vspace (if it is a value that has one), or nothing.
     # `arrays`: it is a function of arrays, to which a list or tuple is one; if `containers`, where a vspace is wanted.
     cdef list kept = list(args)
     cdef Py_ssize_t i
     for i in range(len(kept)):
-        if keeps & bit(i):
+        if keeps & argument_bit(i):
             continue
-        if not spaces & bit(i):
+        if not spaces & argument_bit(i):
             kept[i] = None
         elif arrays and type(kept[i]) in (tuple, list):
             kept[i] = array_vspace(np.asarray(kept[i])) if containers else kept[i]
@@ -103,7 +103,7 @@ cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ss
         return zeros_of(<object>args[argnum])
     for i in range(n):
         x = <object>args[i]
-        if rule.spaces & bit(i) and not isinstance(x, VSpace) and (has_space(x, True) or is_box(x)):
+        if rule.spaces & argument_bit(i) and not isinstance(x, VSpace) and (has_space(x, True) or is_box(x)):
             x = vspace(x)
         elif rule.form == RULE_DERIV and Py_TYPE(x) is &PyFloat_Type and is_double(g):
             # A derivative divides and takes powers as NumPy does: where Python's floats raise, it warns and gives inf

@@ -9,7 +9,7 @@ cdef frozenset acyclic_types = frozenset([
     bool, str, complex, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
 
 
-cdef inline bint holds_no_cycle(PyObject *x):
+cdef inline bint is_acyclic(PyObject *x):
     """Can x not hold, directly or not, anything that holds a node? Only then may a node that holds x go untracked."""
     cdef PyTypeObject *t = type_of(x)
     if x == <PyObject *>None or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
@@ -18,30 +18,30 @@ cdef inline bint holds_no_cycle(PyObject *x):
         return cnp.PyArray_TYPE(<ndarray>x) != cnp.NPY_OBJECT
     if t is <PyTypeObject *>VJPNode or t is <PyTypeObject *>ArrayBox:
         return not is_tracked(x)
-    return holds_no_cycle_inside(<object>x)
+    return is_acyclic_inside(<object>x)
 
 
-cdef bint holds_no_cycle_inside(object x):
+cdef bint is_acyclic_inside(object x):
     if type(x) is tuple:
         for item in x:
-            if not holds_no_cycle(<PyObject *>item):
+            if not is_acyclic(<PyObject *>item):
                 return False
         return True
     if type(x) is slice:
-        return holds_no_cycle_inside((x.start, x.stop, x.step))
+        return is_acyclic_inside((x.start, x.stop, x.step))
     return type(x) is ArrayVSpace or type(x) is ComplexArrayVSpace or type(x) in acyclic_types
 
 
 cdef inline int untrack(VJPNode node) except -1:
     # The graph of a trace has no cycle unless a user's object makes one: nodes that hold none need not burden the
     # garbage collector, which would walk over all of them again and again while they live.
-    if (Py_TYPE(node) is <PyTypeObject *>VJPNode and holds_no_cycle(<PyObject *>node.parent0)
-            and holds_no_cycle(<PyObject *>node.parent1) and holds_no_cycle(<PyObject *>node.arg1)
-            and holds_no_cycle(<PyObject *>node.ans)):
+    if (Py_TYPE(node) is <PyTypeObject *>VJPNode and is_acyclic(<PyObject *>node.parent0)
+            and is_acyclic(<PyObject *>node.parent1) and is_acyclic(<PyObject *>node.arg1)
+            and is_acyclic(<PyObject *>node.ans)):
         if node.layout == NODE_CALL or node.layout == NODE_WHOLE:
             args, kwargs, _ = node.arg0
-            if holds_no_cycle_inside(args) and holds_no_cycle_inside(tuple(kwargs.values())):
+            if is_acyclic_inside(args) and is_acyclic_inside(tuple(kwargs.values())):
                 PyObject_GC_UnTrack(node)
-        elif holds_no_cycle(<PyObject *>node.arg0):
+        elif is_acyclic(<PyObject *>node.arg0):
             PyObject_GC_UnTrack(node)
     return 0

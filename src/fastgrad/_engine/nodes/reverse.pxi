@@ -91,7 +91,7 @@ cdef class VJPNode(Node):
         cdef int left
         if self.released:
             raise RuntimeError(
-                "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
+                "this graph was used up by grad or value_and_grad, which release what the nodes kept_arguments; "
                 "use make_vjp to pull back through one graph several times"
             )
         if n != self.n_parents():
@@ -100,9 +100,9 @@ cdef class VJPNode(Node):
             first = self.pull_small(0, 1, g, reuse)
             if self.targets is not None:
                 first = self.fit(0, first)
-            put(out, 0, first)
+            put_reference(out, 0, first)
         elif self.layout == NODE_INDEX:
-            put(out, 0, (<Rule>rules.rule(0, False)).fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
+            put_reference(out, 0, (<Rule>rules.rule(0, False)).fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
         elif self.layout == NODE_BINARY:
             # The second first: it may overwrite what the first does not need, which then may overwrite the rest.
             first = second = None
@@ -115,9 +115,9 @@ cdef class VJPNode(Node):
                 first = self.pull_small(0, 2, g, reuse)
                 if self.targets is not None:
                     first = self.fit(0, first)
-            put(out, 0, second if first is None else first)
+            put_reference(out, 0, second if first is None else first)
             if n == 2:
-                put(out, 1, second)
+                put_reference(out, 1, second)
         elif self.layout != NODE_ROOT:
             cotangents = self.pull_call(g)
             if len(cotangents) != n:
@@ -127,7 +127,7 @@ cdef class VJPNode(Node):
                     "each"
                 )
             for i in range(n):
-                put(out, i, cotangents[i])
+                put_reference(out, i, cotangents[i])
         return 0
 
     cdef object pull_call(self, object g):
@@ -213,7 +213,7 @@ cdef class VJPNode(Node):
             PyMem_Free(pulled)
 
 
-cdef inline void put(PyObject **out, Py_ssize_t i, object value) noexcept:
+cdef inline void put_reference(PyObject **out, Py_ssize_t i, object value) noexcept:
     Py_INCREF(value)
     out[i] = <PyObject *>value
 
@@ -295,7 +295,7 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
         if rules.broadcasts:
             node.targets = targets_of(ans, args, argnums)
     arrays = isinstance(rules.fun, Primitive) and (<Primitive>rules.fun).array_like
-    node.arg0 = (keep(args, keeps, spaces, rules.layout != NODE_WHOLE, arrays), kwargs, argnums)
+    node.arg0 = (kept_arguments(args, keeps, spaces, rules.layout != NODE_WHOLE, arrays), kwargs, argnums)
     if keeps & 1:
         node.ans = ans
     if not rules.closures:

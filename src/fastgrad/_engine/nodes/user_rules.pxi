@@ -9,7 +9,7 @@ cdef enum:
     ARGUMENT_OTHER = 2  # integers, which may have integers for a cotangent: indices
 
 
-cdef inline int what_argument(int typenum):
+cdef inline int argument_class(int typenum):
     return ARGUMENT_COMPLEX if cnp.PyTypeNum_ISCOMPLEX(typenum) else ARGUMENT_OTHER
 
 
@@ -22,14 +22,14 @@ cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
         node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (
             structure_of(args[<Py_ssize_t>argnums[0]], &kind),)
         if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
-            node.targets = what_argument(kind.typenum)
+            node.targets = argument_class(kind.typenum)
     else:
         shapes = []
         for i in range(n):
             kind = kind_of(args[<Py_ssize_t>argnums[i]])
             shapes.append(structure_of(args[<Py_ssize_t>argnums[i]], &kind))
             if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
-                node.targets = (node.targets or 0) | <object>what_argument(kind.typenum) << 2 * i
+                node.targets = (node.targets or 0) | <object>argument_class(kind.typenum) << 2 * i
         node.arg1 = tuple(shapes)
     node.ans = argnums
     return 0
@@ -94,7 +94,7 @@ cpdef bint has_structure(object g, Structure wanted) except -1:
     return True
 
 
-cdef bint holds_over(object g, Structure wanted) except -1:
+cdef bint contains_finished_box(object g, Structure wanted) except -1:
     # Is a value of a trace that is over among the items of what has been fitted?
     if type(g) is not wanted.container_type:
         return False
@@ -102,7 +102,7 @@ cdef bint holds_over(object g, Structure wanted) except -1:
         if expected is None:
             continue
         item = g[key]
-        if type(expected) is Structure and holds_over(item, expected) or is_box(item) and is_over((<Box>item)._trace):
+        if type(expected) is Structure and contains_finished_box(item, expected) or is_box(item) and is_over((<Box>item)._trace):
             return True
     return False
 
@@ -165,7 +165,7 @@ cdef tuple fit_given(VJPNode node, object g, list cotangents):
         if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and no_structure(shape)
                                               and has_shape(&kind, shape) and of_no_subclass(cotangents[i])):
             cotangents[i] = fit_wrong(node, i, cotangents[i], &kind)
-            if not no_structure(shape) and not is_box(g) and holds_over(cotangents[i], <Structure>shape):
+            if not no_structure(shape) and not is_box(g) and contains_finished_box(cotangents[i], <Structure>shape):
                 raise of_another_trace(f"the VJP of {node.rules.fun.__name__}")
     return tuple(cotangents)
 
@@ -207,6 +207,6 @@ cdef object fit_seed(object g, object shape, bint backward):
 def of_another_trace(name):
     """Give the error for a function that uses a traced value of a trace that is over."""
     return TypeError(
-        f"{name} used a traced value that was kept from a trace that is over; keep its plain value, "
+        f"{name} used a traced value that was kept from a trace that is over; kept_arguments its plain value, "
         "fastgrad.tracer.getval of it"
     )

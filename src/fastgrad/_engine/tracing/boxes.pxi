@@ -152,7 +152,7 @@ cpdef object new_box(object value, Py_ssize_t trace, object node):
         box._value = value
         box._trace = trace
         box._node = node
-        if holds_no_cycle(<PyObject *>node) and holds_no_cycle(<PyObject *>value):
+        if is_acyclic(<PyObject *>node) and is_acyclic(<PyObject *>value):
             PyObject_GC_UnTrack(box)
         return box
     if maker == NULL:
