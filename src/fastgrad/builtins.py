@@ -2,7 +2,7 @@
 
 import inspect
 
-from fastgrad._engine.core import ContainerBox, connect, connect_container_take, peel
+from fastgrad._engine.core import ContainerBox, connect, connect_container_take, contains_box, peel
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import SparseObject, VSpace, vspace
 from fastgrad.tracer import getval, isbox, notrace_primitive, primitive
@@ -394,14 +394,7 @@ _CONTAINERS = frozenset({list_, tuple_, dict_})
 
 def _followed(values):
     """Trace the plain containers among ``values`` that hold traced values: a primitive sees only its arguments."""
-    return [traced_container(x) if type_(x) in _CONTAINERS and _holds_box(x) else x for x in values]
-
-
-def _holds_box(container):
-    for value in container.values() if type_(container) is dict_ else container:
-        if isbox(value) or type_(value) in _CONTAINERS and _holds_box(value):
-            return True
-    return False
+    return [traced_container(x) if type_(x) in _CONTAINERS and contains_box(x) else x for x in values]
 
 
 class dict(dict_, metaclass=_TracedType):

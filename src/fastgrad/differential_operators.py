@@ -7,7 +7,7 @@ import fastgrad.numpy as np
 from fastgrad._diagnostics.messages import check_returned, place_of_name
 from fastgrad._diagnostics.user_code import warn
 from fastgrad._engine.backward import pull_once, value_and_gradient
-from fastgrad._engine.core import ClosedOverTrace, DerivedFunction
+from fastgrad._engine.core import ClosedOverTrace, DerivedFunction, contains_box
 from fastgrad._jacobians.jacobians import by_columns, by_columns_at_once, by_rows, is_tall
 from fastgrad._rules.direct import def_whole
 from fastgrad.core import make_jvp as _make_jvp
@@ -698,12 +698,6 @@ def ggnvp_maker(model, x, loss):
     return lambda v: pull(curve(push(v)))
 
 
-def _holds_boxes(value, level):
-    """Say whether a container holds values of a trace, at any depth."""
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return any(isbox(item) and item._trace >= level or _holds_boxes(item, level) for item in items)
-
-
 def checkpoint(fun):
     """Make a function that is computed again in the backward pass instead of keeping what it computed.
 
@@ -741,7 +735,10 @@ def checkpoint(fun):
             ans = evaluate(*args, **kwargs)
         except ClosedOverTrace:
             return fun(*args, **kwargs)
-        return fun(*args, **kwargs) if isbox(ans) and _holds_boxes(getval(ans), ans._trace) else ans
+        value = getval(ans) if isbox(ans) else None
+        if isinstance(value, dict | list | tuple) and contains_box(value, ans._trace):
+            return fun(*args, **kwargs)
+        return ans
 
     checkpointed.__wrapped__ = fun
 

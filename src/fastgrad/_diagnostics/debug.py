@@ -13,7 +13,16 @@ import numpy as onp
 
 from fastgrad._diagnostics.user_code import user_frame
 from fastgrad._engine.backward import count_debuggers
-from fastgrad._engine.core import ArrayVSpace, JVPNode, SparseObject, VJPNode, connect, parameter_name, peel, share_constants
+from fastgrad._engine.core import (
+    ArrayVSpace,
+    JVPNode,
+    SparseObject,
+    VJPNode,
+    connect,
+    parameter_name,
+    peel,
+    share_constants,
+)
 
 # How many `debug` blocks this thread, or task, is in.
 _depth = ContextVar("depth", default=0)

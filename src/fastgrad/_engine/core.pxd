@@ -67,7 +67,7 @@ cdef class ContainerBox(Box):
     cdef object take(self, object key, Py_ssize_t level)
     cdef object item(self, object key, Py_ssize_t level)
     cdef int start_taking(self) except -1
-    cdef object record_item(self, object place, object value)
+    cdef object record_item(self, object position, object value)
 
 
 cdef class Rule:
@@ -239,7 +239,7 @@ cdef class SparseObject:
 
 
 cdef bint is_box(object x)
-cdef bint is_free_array(PyObject *x)
+cdef bint owns_memory_alone(PyObject *x, Py_ssize_t n_refs, bint or_its_base)
 cdef object materialize(object g)
 cdef object shape_for_seeds(object value)
 cdef object fit_seed(object g, object shape, bint backward)

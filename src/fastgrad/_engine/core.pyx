@@ -135,10 +135,10 @@ cdef dict type_names = {}
 def name_types(str package):
     """Say in which package the compiled classes are that have a place in autograd: fastgrad, or autograd itself."""
     cdef bytes name
-    for kind, place in public_types.items():
-        name = f"{package}.{place}".encode()
+    for cls, path in public_types.items():
+        name = f"{package}.{path}".encode()
         name = type_names.setdefault(name, name)
-        fastgrad_open_type(kind, name)
+        fastgrad_open_type(cls, name)
 
 
 name_types("fastgrad")

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import NamedTuple
 
-from fastgrad._engine.core import Primitive, Rule, Rules, node_layouts, compiled_rules, rule_forms
+from fastgrad._engine.core import Primitive, Rule, Rules, compiled_rules, node_layouts, rule_forms
 
 # Every primitive that has a rule or is not traced, by its id, for the registries to list.
 _registered = weakref.WeakValueDictionary()

@@ -65,7 +65,9 @@ def _assemble(line):
     for k, (fun, operands, answer) in enumerate(line):
         x, *y = [register(operand) for operand in operands]
         # Each answer has a register of its own: a loop may go another way where it writes to what it reads.
-        answer.register = fused_derivative_limits["first between"] + k if k + 1 < len(line) else fused_derivative_limits["result"]
+        answer.register = (
+            fused_derivative_limits["first between"] + k if k + 1 < len(line) else fused_derivative_limits["result"]
+        )
         steps.append((fun, x, y[0] if y else -1, answer.register))
     if len(constants) > fused_derivative_limits["constants"]:
         raise _NotRecordable

@@ -6,7 +6,7 @@ import math as _math
 import numpy as _np
 import numpy.linalg as _npla
 
-from fastgrad._engine.core import holds_box as _holds_box
+from fastgrad._engine.core import contains_box as _contains_box
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy._namespace.arrays import traced_array as _traced_array
 from fastgrad.numpy.numpy_wrapper import wrap_namespace
@@ -44,7 +44,7 @@ def multi_dot(arrays, *, out=None):
     arrays = [_traced_array(x) for x in arrays]
     if out is None:
         return multi_dot_args(*arrays)
-    if _holds_box(arrays):
+    if _contains_box(arrays):
         raise NotImplementedError("multi_dot of traced values does not take 'out'; use the returned array")
     return _npla.multi_dot(arrays, out=out)
 

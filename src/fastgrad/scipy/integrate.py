@@ -11,7 +11,7 @@ import numpy as onp
 import scipy.integrate as _integrate
 
 import fastgrad.numpy as np
-from fastgrad._engine.core import holds_box
+from fastgrad._engine.core import contains_box
 from fastgrad._rules.direct import def_whole
 from fastgrad.builtins import tuple as traced_tuple
 from fastgrad.core import make_jvp, make_vjp, vspace
@@ -33,7 +33,7 @@ def _odeint(func, y0, t, args, options):
         return _integrate.odeint(func, y0, t, args, **options)
     except (TypeError, ValueError) as error:
         slope = func(t[0], y0, *args) if options.get("tfirst") else func(y0, t[0], *args)
-        if not (isbox(slope) or holds_box(slope)):
+        if not (isbox(slope) or contains_box(slope)):
             raise
         raise NotImplementedError(
             "func of odeint gives a traced value though its arguments are plain: what it takes from around it cannot "
@@ -80,7 +80,7 @@ def odeint(func, y0, t, args=(), *more, **options):
     options = {**dict(zip(_OPTIONS, more, strict=False)), **options}
     if not isbox(args):
         args = args if isinstance(args, tuple) else (args,)
-        if holds_box(args):
+        if contains_box(args):
             # What stands beside a traced value needs a vector space: a whole number has none.
             args = traced_tuple([float(x) if type(x) is int else x for x in args])
     return _odeint(func, traced_array(y0), traced_array(t), args, options)

@@ -58,24 +58,11 @@ cdef object item_cotangent(PyObject *held, bint owned, object space):
     g = <object>held
     if fits_space(g, space):
         if Py_TYPE(g) is &PyArray_Type:
-            return g if is_free(held) else cnp.PyArray_NewCopy(g, cnp.NPY_KEEPORDER)
+            return g if owns_memory_alone(held, 2, True) else cnp.PyArray_NewCopy(g, cnp.NPY_KEEPORDER)
         return g if isbox(g) else cnp.PyArray_FROM_O(g)
     if not isinstance(space, ArrayVSpace) and (owned or isbox(g)):
         return g
     return space.mut_add(None, g)
-
-
-cdef bint is_free(PyObject *array):
-    # Has nobody a reference to this array but the dict and the caller, nor one to the array it is a view of?
-    cdef PyObject *base
-    if not fastgrad_has_refs(array, 2) or not cnp.PyArray_ISWRITEABLE(<ndarray>array):
-        return False
-    base = cnp.PyArray_BASE(<ndarray>array)
-    if base == NULL:
-        return cnp.PyArray_CHKFLAGS(<ndarray>array, cnp.NPY_ARRAY_OWNDATA)
-    return (fastgrad_has_refs(base, 1) and Py_TYPE(<object>base) is &PyArray_Type
-            and cnp.PyArray_BASE(<ndarray>base) == NULL
-            and cnp.PyArray_CHKFLAGS(<ndarray>base, cnp.NPY_ARRAY_OWNDATA))
 
 
 cdef int add_item_cotangent(PyObject **total, bint *mutable, VJPNode node, object g, bint owned) except -1:

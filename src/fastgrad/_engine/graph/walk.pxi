@@ -8,26 +8,26 @@ cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
 
 cdef int accumulate_into_parents(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
     """Add n cotangents to those of the nodes at these places; takes over the references in `pulled`."""
-    cdef size_t i, place
+    cdef size_t i, index
     cdef PyObject *given
     cdef PyObject *before
     for i in range(n):
-        place = edges[i]
+        index = edges[i]
         given = pulled[i]
-        before = totals[place]
+        before = totals[index]
         if before == NULL and not is_sparse(<object>given):
-            totals[place], mutable[place] = given, False
+            totals[index], mutable[index] = given, False
             pulled[i] = NULL
             continue
         if before != NULL and Py_TYPE(<object>before) is <PyTypeObject *>Assembly:
             (<Assembly>before).add_whole(<object>given)
         else:
-            if before != NULL and is_free_array(before):
-                mutable[place] = True
+            if before != NULL and owns_memory_alone(before, 1, False):
+                mutable[index] = True
             total = None if before == NULL else <object>before
-            total = accumulate(total, before != NULL, &mutable[place], <object>given)
+            total = accumulate(total, before != NULL, &mutable[index], <object>given)
             Py_INCREF(total)
-            totals[place] = <PyObject *>total
+            totals[index] = <PyObject *>total
             Py_XDECREF(before)
         pulled[i] = NULL
         Py_XDECREF(given)

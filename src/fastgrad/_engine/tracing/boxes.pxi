@@ -99,6 +99,29 @@ def isbox(x):
     return is_box(x)
 
 
+cpdef bint contains_box(object container, Py_ssize_t level=-1) except -1:
+    """Return whether a box is among the items of a container, or in lists, tuples and dicts inside it.
+
+    Parameters
+    ----------
+    container : iterable
+        Of a dict the values count.
+    level : int, optional
+        The lowest trace level that counts; by default all do.
+    """
+    Py_EnterRecursiveCall(" while looking for traced values in nested containers")
+    try:
+        for item in container.values() if isinstance(container, dict) else container:
+            if is_box(item):
+                if (<Box>item)._trace >= level:
+                    return True
+            elif isinstance(item, (list, tuple, dict)) and contains_box(item, level):
+                return True
+        return False
+    finally:
+        Py_LeaveRecursiveCall()
+
+
 cdef inline PyObject *inside(PyObject *x):
     # The plain value, borrowed from x.
     while is_box(<object>x):

@@ -65,16 +65,16 @@ cdef class ContainerBox(Box):
         if (node_type is not VJPNode and node_type is not JVPNode) or p_take.notrace_types:
             return p_take.call_tuple((self, key), None, True)
         value = self.item(key, level)
-        place = item_key(peel(self._value), key)
-        if place is None:
+        position = item_key(peel(self._value), key)
+        if position is None:
             return p_take.call_tuple((self, key), None, True)
         if self.taken is None:
             self.start_taking()
         # A list or dict that was changed since, or another thread, may have put another box there.
-        box = fastgrad_find(self.taken, place)
+        box = fastgrad_find(self.taken, position)
         if box is None or box._value is not value:
-            box = self.taken[place] = self.record_item(place, value)
-        if place is not key:
+            box = self.taken[position] = self.record_item(position, value)
+        if position is not key:
             self.taken[key] = box
         return box
 
@@ -86,23 +86,23 @@ cdef class ContainerBox(Box):
                 self.taken = taken
         return 0
 
-    cdef object record_item(self, object place, object value):
+    cdef object record_item(self, object position, object value):
         cdef Node parent = self._node
         cdef VJPNode node
         if type(parent) is not VJPNode or p_take.vjps is not take_rules:
-            record = parent.record(value, p_take, (self._value, place), {}, (0,), (parent,))
+            record = parent.record(value, p_take, (self._value, position), {}, (0,), (parent,))
             return box_answer(value, self._trace, record, p_take)
         if (<VJPNode>parent).space is None and note_space(parent, self._value):
             self.is_space_noted = True
         if not self.is_space_noted:
             # The node stands for another value too: a root that was used for several traces.
             if vspace(self._value) != (<VJPNode>parent).space:
-                record = parent.record(value, p_take, (self._value, place), {}, (0,), (parent,))
+                record = parent.record(value, p_take, (self._value, position), {}, (0,), (parent,))
                 return box_answer(value, self._trace, record, p_take)
             self.is_space_noted = True
         node = VJPNode.__new__(VJPNode)
-        node.layout, node.rules, node.arg0, node.parent0 = NODE_INDEX, item_rules, place, parent
-        node.space = space_of_item((<VJPNode>parent).space, place)
+        node.layout, node.rules, node.arg0, node.parent0 = NODE_INDEX, item_rules, position, parent
+        node.space = space_of_item((<VJPNode>parent).space, position)
         untrack(node)
         box = box_answer(value, self._trace, node, p_take)
         if isinstance(box, ContainerBox):
@@ -110,9 +110,9 @@ cdef class ContainerBox(Box):
         return box
 
 
-cdef object space_of_item(object space, object place):
+cdef object space_of_item(object space, object position):
     # Spaces of containers have those of the items in `shape`, built like the container.
     try:
-        return space.shape[place]
+        return space.shape[position]
     except (AttributeError, LookupError, TypeError):  # a user's space
         return None

@@ -1,24 +1,12 @@
 # What goes into arrays that are built of traced values: looking through nested lists, and filling arrays with scalars.
 
-def holds_box(x):
-    """Say whether there is a box in ``x``, a list or tuple, or in lists and tuples in it."""
-    Py_EnterRecursiveCall(" while looking for traced values in nested lists")
-    try:
-        for item in x:
-            if is_box(item) or (type(item) in (list, tuple) and holds_box(item)):
-                return True
-        return False
-    finally:
-        Py_LeaveRecursiveCall()
-
-
 cdef inline bint is_traced_sequence(object x):
     # A traced list or tuple, or one with traced values in it.
     cdef PyTypeObject *t = Py_TYPE(x)
     if t is <PyTypeObject *>ArrayBox or t is &PyArray_Type or t is &PyDoubleArrType_Type or t is &PyFloat_Type:
         return False
     if t is &PyList_Type or t is &PyTuple_Type:
-        return holds_box(x)
+        return contains_box(x)
     return is_box(x) and isinstance(peel(x), (list, tuple))
 
 

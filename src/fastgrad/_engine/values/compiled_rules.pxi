@@ -193,7 +193,7 @@ def extreme_vjp(g, ans, x, axis=None):
     cdef double *result
     cdef double *from_g = &gs
     cdef double *from_ans = &extremes
-    cdef Py_ssize_t outer = 1, n, inner = 1, i, j, k, place, ties, ndim
+    cdef Py_ssize_t outer = 1, n, inner = 1, i, j, k, position, column, ties, ndim
     if dtype_index(x) != DTYPE_DOUBLE:
         return None
     n = cnp.PyArray_SIZE(<ndarray>x)
@@ -203,15 +203,15 @@ def extreme_vjp(g, ans, x, axis=None):
     elif not PyLong_CheckExact(axis) or dtype_index(g) != DTYPE_DOUBLE or dtype_index(ans) != DTYPE_DOUBLE:
         return None
     else:
-        ndim, place = cnp.PyArray_NDIM(<ndarray>x), axis
-        place += ndim if place < 0 else 0
-        if not 0 <= place < ndim:
+        ndim, position = cnp.PyArray_NDIM(<ndarray>x), axis
+        position += ndim if position < 0 else 0
+        if not 0 <= position < ndim:
             return None
-        n = cnp.PyArray_DIM(<ndarray>x, place)
+        n = cnp.PyArray_DIM(<ndarray>x, position)
         for i in range(ndim):
-            if i < place:
+            if i < position:
                 outer *= cnp.PyArray_DIM(<ndarray>x, i)
-            elif i > place:
+            elif i > position:
                 inner *= cnp.PyArray_DIM(<ndarray>x, i)
         if cnp.PyArray_SIZE(<ndarray>g) != outer * inner or cnp.PyArray_SIZE(<ndarray>ans) != outer * inner:
             return None
@@ -220,15 +220,15 @@ def extreme_vjp(g, ans, x, axis=None):
     data, result = <double *>cnp.PyArray_DATA(<ndarray>x), <double *>cnp.PyArray_DATA(<ndarray>cotangent)
     for i in range(outer):
         for j in range(inner):
-            place = i * inner + j
+            column = i * inner + j
             ties = 0
             for k in range(n):
-                ties += data[(i * n + k) * inner + j] == from_ans[place]
+                ties += data[(i * n + k) * inner + j] == from_ans[column]
             if ties == 0:
                 return None  # the extreme is nan
             for k in range(n):
-                if data[(i * n + k) * inner + j] == from_ans[place]:
-                    result[(i * n + k) * inner + j] = from_g[place] / ties
+                if data[(i * n + k) * inner + j] == from_ans[column]:
+                    result[(i * n + k) * inner + j] = from_g[column] / ties
     return cotangent
 
 

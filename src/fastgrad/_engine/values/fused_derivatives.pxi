@@ -141,7 +141,7 @@ cdef class FusedDerivative:
             if typenum != DTYPE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>constant):
                 return None
         for i in range(N_INPUTS):
-            if (self.inputs >> i & reuse >> i & 1 and is_free_array(inputs[i])
+            if (self.inputs >> i & reuse >> i & 1 and owns_memory_alone(inputs[i], 1, False)
                     and cnp.PyArray_NDIM(<ndarray>inputs[i])):
                 return self.run_on_arrays(inputs, scalars, like, typenum, inputs[i])
         return self.run_on_arrays(inputs, scalars, like, typenum, NULL)

@@ -54,14 +54,14 @@ def meets_once(index, shape):
                 arrays.append(item)
         if len(arrays) != 1:
             return False
-        place = 0
+        position = 0
         for item in index:
             if item is Ellipsis or item is None:
                 return False
             if item is arrays[0]:
                 break
-            place += 1
-        index, shape = arrays[0], shape[place:]
+            position += 1
+        index, shape = arrays[0], shape[position:]
     index = np.asarray(index)
     if index.dtype == bool:
         return True

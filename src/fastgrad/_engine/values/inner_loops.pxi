@@ -116,13 +116,6 @@ cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
     return <fastgrad_call_info *>fun.loops[dtype]
 
 
-cdef inline bint is_free_array(PyObject *x):
-    # An array that nobody else holds, nor any view of it, nor can get hold of: its memory may be used again.
-    return (fastgrad_has_refs(x, 1) and Py_TYPE(<object>x) is &PyArray_Type and cnp.PyArray_BASE(<ndarray>x) == NULL
-            and cnp.PyArray_CHKFLAGS(<ndarray>x, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE)
-            and not fastgrad_has_weakrefs(x))
-
-
 cdef inline bint put_scalar(double *cell, double value, int dtype):
     # Write a number as the loops for arrays read it; False where it is out of the range of float32.
     if dtype == DTYPE_FLOAT:

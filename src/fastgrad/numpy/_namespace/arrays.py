@@ -7,7 +7,7 @@ terms of primitives that take the arrays one by one: `array_from_args` and `conc
 import numpy as _np
 
 from fastgrad._engine.core import array_of as _array_of
-from fastgrad._engine.core import connect, holds_box
+from fastgrad._engine.core import connect, contains_box
 from fastgrad._engine.core import scalars_in as _scalars_in
 from fastgrad._engine.core import traced_items as _traced_items
 from fastgrad._engine.core import traced_sequence as _traced_sequence
@@ -52,7 +52,7 @@ def array(A, *args, **kwargs):
         As for ``numpy.array``.
     """
     if type(A) in (list, tuple):
-        if not holds_box(A):
+        if not contains_box(A):
             return _np.array(A, *args, **kwargs)
         found = None if args or kwargs else _scalars_in(A)
         if found is not None:
@@ -84,7 +84,7 @@ def wrap_if_boxes_inside(raw_array, slow_op_name=None):
 
 def _is_plain(sequence):
     """Say whether a list or tuple has no traced value in it, so that NumPy itself can join its items."""
-    return type(sequence) in (list, tuple) and not holds_box(sequence)
+    return type(sequence) in (list, tuple) and not contains_box(sequence)
 
 
 @primitive
@@ -278,7 +278,7 @@ class _Concatenator:
 
     def __getitem__(self, key):
         items = key if type(key) is tuple else (key,)
-        if not any(isbox(item) or (type(item) is list and holds_box(item)) for item in items):
+        if not any(isbox(item) or (type(item) is list and contains_box(item)) for item in items):
             return self._plain[key]
         if any(type(item) is str for item in items):
             raise NotImplementedError("r_ and c_ of traced values take no axis string; use concatenate")
