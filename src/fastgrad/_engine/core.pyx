@@ -63,7 +63,8 @@ cdef enum:
 
 # The same, for the Python modules that make rules.
 compiled_rules = {None: COMPILED_NONE, "sum": COMPILED_SUM, "mean": COMPILED_MEAN, "dot left": COMPILED_DOT_LEFT,
-                  "dot right": COMPILED_DOT_RIGHT, "share left": COMPILED_MAXIMUM_LEFT, "share right": COMPILED_MAXIMUM_RIGHT,
+                  "dot right": COMPILED_DOT_RIGHT, "share left": COMPILED_MAXIMUM_LEFT,
+                  "share right": COMPILED_MAXIMUM_RIGHT,
                   "extreme": COMPILED_EXTREME, "reshape": COMPILED_RESHAPE}
 
 cdef enum:

@@ -130,7 +130,7 @@ def make_vjp(fun, x):
 
 
 def pull_once(Pullback vjp not None, g):
-    """Call a pullback from `make_vjp` for the last time: nodes release what they kept_arguments as soon as they have run."""
+    """Call a pullback from `make_vjp` for the last time: each node releases what it keeps as soon as it has run."""
     return vjp.run(g, True)
 
 

@@ -55,7 +55,7 @@ cdef struct Found:
 
 
 cdef int append_node(Found *found, PyObject *node) except -1:
-    # Append a node not is_discovered before.
+    # Append a node that was not discovered before.
     cdef PyObject **nodes
     cdef unsigned int *counts
     if found.n == found.size:

@@ -6,7 +6,8 @@ cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
     return fastgrad_has_refs(order.nodes[k], <Py_ssize_t>uses[k] + 1 + (k == 0))
 
 
-cdef int accumulate_into_parents(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals, bint *mutable) except -1:
+cdef int accumulate_into_parents(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals,
+                                 bint *mutable) except -1:
     """Add n cotangents to those of the nodes at these places; takes over the references in `pulled`."""
     cdef size_t i, index
     cdef PyObject *given
@@ -37,7 +38,7 @@ cdef int accumulate_into_parents(PyObject **pulled, unsigned int *edges, size_t 
 cdef object run_pass(Order order, object seed, bint once):
     """Pull the seed back from the end to the root.
 
-    `once`: nobody will run_pass the graph again, so what a node kept is released as soon as it has run, unless a traced
+    `once`: nobody will pull back through the graph again, so what a node kept is released as soon as it has run, unless a traced
     value was kept that the node, or one it came from, belongs to.
     """
     cdef size_t n = order.n

@@ -27,7 +27,7 @@ cdef inline bint is_double(object x):
 
 
 cdef int find_fused_derivative(Rule rule) except -1:
-    """Note in the rule its fused, if it is `g * derivative`; False where there is none.
+    """Note in the rule its fused derivative, if it is `g * derivative`; False where there is none.
 
     It takes Python code to find it, so that several threads may be at it at once. What the first of them notes stays.
     """
@@ -53,7 +53,7 @@ cdef int find_fused_derivative(Rule rule) except -1:
         fused = hooks.record_derivative(rule.fun, rule.n_args, p_multiply) or False
     with cython.critical_section(rule):
         if rule.fused is None:
-            rule.exponents, rule.exponent_derivatives, rule.fused = exponents, exponent_derivatives, formula
+            rule.exponents, rule.exponent_derivatives, rule.fused = exponents, exponent_derivatives, fused
     return 0
 
 
@@ -147,7 +147,6 @@ cdef object apply_rule_to_call(Rule rule, Py_ssize_t argnum, object g, object an
     finally:
         if inputs != few:
             PyMem_Free(inputs)
-
 
 
 cdef dict rule_keywords(object fun, dict kwargs):

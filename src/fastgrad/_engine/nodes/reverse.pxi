@@ -91,7 +91,7 @@ cdef class VJPNode(Node):
         cdef int left
         if self.released:
             raise RuntimeError(
-                "this graph was used up by grad or value_and_grad, which release what the nodes kept_arguments; "
+                "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
                 "use make_vjp to pull back through one graph several times"
             )
         if n != self.n_parents():
@@ -136,7 +136,9 @@ cdef class VJPNode(Node):
         cdef Rule rule
         cdef list cotangents
         if self.layout == NODE_STAGED or self.layout == NODE_STAGED_WHOLE:
-            return hooks.row_by_row(functools.partial(pull_staged, self), (g,)) if is_batched(g) else pull_staged(self, g)
+            if is_batched(g):
+                return hooks.row_by_row(functools.partial(pull_staged, self), (g,))
+            return pull_staged(self, g)
         args, kwargs, argnums = self.arg0
         if self.layout == NODE_WHOLE:
             return rules.whole(argnums, g, self.ans, args, kwargs)

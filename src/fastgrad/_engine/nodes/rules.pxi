@@ -97,5 +97,5 @@ def parameter_name(fun, argnum):
 
 
 cdef inline unsigned int argument_bit(Py_ssize_t argnum):
-    # The argument_bit of an argument in the masks of a Rule; the last one stands for all further arguments.
+    # The bit of an argument in the masks of a Rule; the last one stands for all further arguments.
     return 1 << min(argnum + 1, 31)

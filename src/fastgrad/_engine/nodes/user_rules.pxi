@@ -62,7 +62,9 @@ cdef Structure structure_of_container(object container):
         for key, value in container.items() if found.container_type is dict else enumerate(container):
             kind = kind_of(value)
             expected = structure_of(value, &kind)
-            found.items[key] = (expected, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)) if type(expected) is tuple else expected
+            if type(expected) is tuple:
+                expected = expected, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)
+            found.items[key] = expected
     finally:
         Py_LeaveRecursiveCall()
     return found
@@ -102,7 +104,9 @@ cdef bint contains_finished_box(object g, Structure wanted) except -1:
         if expected is None:
             continue
         item = g[key]
-        if type(expected) is Structure and contains_finished_box(item, expected) or is_box(item) and is_over((<Box>item)._trace):
+        if type(expected) is Structure and contains_finished_box(item, expected):
+            return True
+        if is_box(item) and is_over((<Box>item)._trace):
             return True
     return False
 
@@ -130,8 +134,8 @@ cpdef object pull_staged(VJPNode node, object g):
     if type(given) is not tuple and type(given) is not list and getattr(given, "ndim", 0) == 0:
         if not hasattr(given, "__iter__") or hasattr(given, "ndim"):
             raise TypeError(
-                f"the VJP of {name_of_node(node)} gave a {type(given).__name__}; it gives a sequence of cotangents, one "
-                "for each of the traced arguments"
+                f"the VJP of {name_of_node(node)} gave a {type(given).__name__}; it gives a sequence of cotangents, "
+                "one for each of the traced arguments"
             )
     return fit_given(node, g, list(given))
 
@@ -142,8 +146,8 @@ cdef object name_of_node(VJPNode node):
 
 cdef object no_pullback(VJPNode node, object given, str which):
     return TypeError(
-        f"the VJP of {name_of_node(node)}{which} is made by a function that gave a {type(given).__name__}; it takes the "
-        "answer and the arguments, and returns a function of the cotangent"
+        f"the VJP of {name_of_node(node)}{which} is made by a function that gave a {type(given).__name__}; it takes "
+        "the answer and the arguments, and returns a function of the cotangent"
     )
 
 
@@ -207,6 +211,6 @@ cdef object fit_seed(object g, object shape, bint backward):
 def of_another_trace(name):
     """Give the error for a function that uses a traced value of a trace that is over."""
     return TypeError(
-        f"{name} used a traced value that was kept from a trace that is over; kept_arguments its plain value, "
+        f"{name} used a traced value that was kept from a trace that is over; keep its plain value, "
         "fastgrad.tracer.getval of it"
     )

@@ -32,7 +32,7 @@ cdef Py_ssize_t enter_level() except -1:
     fastgrad_lock(&levels_mutex)
     if make_room():
         if n_running == 0 and next_level > PY_SSIZE_T_MAX // 2:
-            next_level = 1  # within reach of 32-argument_bit processors
+            next_level = 1  # within reach of 32-bit processors
         level = next_level
         next_level += 1
         running[n_running] = level

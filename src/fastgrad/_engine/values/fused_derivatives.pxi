@@ -2,8 +2,8 @@
 #
 # The derivative of an elementwise function is a Python function made of primitives. On plain values `g * deriv(...)`
 # is the same few ufuncs every time: they are recorded once (fastgrad._rules.recording), and then run here without
-# Python, block by block, so that what lies between stays in the processor's cache and memory is passed over once. The result
-# is bit for bit that of the ufuncs called in turn. Where a value is a box, or not plain, the Python function is called.
+# Python, block by block, so that what lies between stays in the processor's cache and memory is passed over once. The
+# result is bit for bit that of the ufuncs called in turn. Where a value is a box, or not plain, the Python function is called.
 
 cdef extern from *:
     """
@@ -61,7 +61,7 @@ cdef enum:
 
 # The same, for fastgrad._rules.recording.
 fused_derivative_limits = {"constants": N_CONSTANTS, "steps": MAX_STEPS, "first constant": FIRST_CONSTANT,
-                  "first between": FIRST_BETWEEN, "result": RESULT}
+                           "first between": FIRST_BETWEEN, "result": RESULT}
 
 
 cdef class FusedDerivative:

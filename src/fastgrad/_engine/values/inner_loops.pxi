@@ -135,7 +135,7 @@ cdef inline object empty_like(object x):
 
 
 cdef inline object loop_on_arrays(fastgrad_call_info *loop, object like, char *x, cnp.npy_intp x_step, char *y,
-                              cnp.npy_intp y_step):
+                                  cnp.npy_intp y_step):
     # The loop run over as many elements as `like` has, into a new array of its shape; None where NumPy must do it.
     cdef char *data[3]
     cdef cnp.npy_intp strides[3]
