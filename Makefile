@@ -16,11 +16,11 @@ test: $(VENV)/.test $(VENV)/.demo
 	$(RUN) python -m pytest $(PYTEST_ARGS)
 
 autograd-suite: $(VENV)/.test
-	$(RUN) python tests/autograd_suite.py
+	$(RUN) python tests/substitute/autograd_suite.py
 
 # The libraries that build on autograd, each in an environment of its own: minutes, and gigabytes, the first time.
 downstream: $(VENV)/.installed
-	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python tests/downstream/run.py $(DOWNSTREAM_ARGS)
+	$(RUN) CYTHON="$(CURDIR)/$(BIN)/cython" python tests/substitute/downstream/run.py $(DOWNSTREAM_ARGS)
 
 # The suite on builds that report faults of compiled code; SANITIZE_ARGS=address for one of the three.
 sanitize: $(VENV)/.test
@@ -28,7 +28,7 @@ sanitize: $(VENV)/.test
 
 # A million random calls; FUZZ_ARGS="--seed 1" for others.
 fuzz: $(VENV)/.test
-	$(RUN) python tests/fuzz.py $(FUZZ_ARGS)
+	$(RUN) python tests/random/fuzz.py $(FUZZ_ARGS)
 
 # Which tests notice a broken rule; MUTATE_ARGS=engine for lines of the engine.
 mutate: $(VENV)/.test

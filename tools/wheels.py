@@ -19,8 +19,12 @@ from contents import ROOT, check
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 # The oldest NumPy that fastgrad takes, or else the first that has wheels for this CPython.
 OLDEST_NUMPY = {"3.10": "1.26.0", "3.11": "1.26.0", "3.12": "1.26.0", "3.13": "2.1.0"}
-# A part of the tests that goes through the whole engine: the operators, boxes, the ufunc lane, containers and SciPy.
-LIGHT = ["import", "operators", "boxes", "lane", "containers", "nesting", "linalg", "scipy", "types"]
+# A part of the tests that goes through the whole engine: operators, boxes, inner loops, containers and SciPy.
+LIGHT = [
+    *("engine/test_boxes.py", "engine/test_containers.py", "engine/test_inner_loops.py", "engine/test_nesting.py"),
+    *("operators/test_operators.py", "project/test_imports.py", "project/test_types.py"),
+    *("rules/test_linalg.py", "rules/test_scipy.py"),
+]
 OUTSIDE = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
@@ -96,7 +100,7 @@ def test_wheel(python, wheel, numpy, sources, folder, full):
     install(fresh, "--only-binary", "numpy,scipy", f"fastgrad[test] @ {wheel.as_uri()}", numpy)
     code = "import fastgrad, numpy; print('fastgrad', fastgrad.__file__, 'NumPy', numpy.__version__)"
     run(fresh, "-c", code, cwd=folder)
-    tests = [] if full else [f"tests/test_{name}.py" for name in LIGHT]
+    tests = [] if full else [f"tests/{name}" for name in LIGHT]
     run(fresh, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *tests, cwd=sources)
 
 

@@ -13,7 +13,7 @@ import fastgrad
 import fastgrad.numpy
 from fastgrad.misc.flatten import flatten
 
-BENCHMARKS = str(Path(__file__).resolve().parents[1] / "benchmarks")
+BENCHMARKS = str(Path(__file__).resolve().parents[2] / "benchmarks")
 
 
 def import_benchmarks():

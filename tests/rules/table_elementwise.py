@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 import numpy as onp
-from rule_checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample, val
+from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample, val
 
 
 def unary(dtypes: str = "df", **options: Any) -> list[Sample]:

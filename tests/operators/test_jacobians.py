@@ -5,8 +5,8 @@ import warnings
 
 import numpy as onp
 import pytest
-from rule_checks import EXACT_TOL
-from test_rules import DIFFERENTIABLE, TWICE
+from checks import EXACT_TOL
+from table import DIFFERENTIABLE, TWICE
 
 import fastgrad.numpy as np
 from fastgrad import (

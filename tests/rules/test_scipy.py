@@ -10,11 +10,11 @@ import warnings
 
 import numpy as onp
 import pytest
-import rule_table_scipy
-import rule_table_scipy_linalg
 import scipy.linalg
 import scipy.special
 import scipy.stats
+import table_scipy
+import table_scipy_linalg
 
 import fastgrad.numpy as np
 from fastgrad import grad, hessian, jacobian, make_jvp, make_vjp
@@ -81,7 +81,7 @@ def test_every_function_with_a_rule_there_has_both_here(module):
 
 
 def test_every_function_with_a_rule_has_a_row_of_its_own():
-    rows = {row.name for row in [*rule_table_scipy.ROWS, *rule_table_scipy_linalg.ROWS]}
+    rows = {row.name for row in [*table_scipy.ROWS, *table_scipy_linalg.ROWS]}
     for module in MODULES:
         seen = {}
         for name, fun in vars(importlib.import_module(f"fastgrad.scipy.{module}")).items():

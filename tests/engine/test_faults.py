@@ -669,7 +669,7 @@ def test_a_failed_allocation_at_the_first_use_of_rules():
 
 def test_no_list_comprehensions_in_compiled_code():
     """Where the list cannot grow, the code that Cython 3.3.1 makes of one drops the item twice."""
-    sources = list((Path(__file__).parents[1] / "src" / "fastgrad").rglob("*.p[yx][xi]"))
+    sources = list((Path(__file__).parents[2] / "src" / "fastgrad").rglob("*.p[yx][xi]"))
     if not sources:
         pytest.skip("the sources are not here")
     pattern = re.compile(r"^[^#\n]*\[[^\[\]#\n]*(\[[^\[\]\n]*\][^\[\]\n]*)* for \w.* in ", re.MULTILINE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 
 import numpy as onp
-from rule_checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, Variable, arr, sample, val
-from rule_table_scipy import SCIPY, scipy_row
+from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, Variable, arr, sample, val
+from table_scipy import SCIPY, scipy_row
 
 RNG = onp.random.default_rng(7)
 

@@ -11,21 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as onp
-from rule_checks import _rebuild
-from rule_table import ROWS
-from rule_table_elementwise import DOMAINS
+from checks import _rebuild
+from table import TWICE
+from table_elementwise import DOMAINS
 
 Pick = Callable[[Sequence], Any]
 
 LARGEST = 60
 LAYOUTS = ("C", "F", "strided", "reversed", "read-only", "misaligned", "swapped", "stride 0")
 
-CASES = [case for row in ROWS if row.exists for case in row.cases()]
-CASES = [case for case in CASES if case.is_differentiated and not (case.sample.kink or case.sample.refused)]
-# Twice differentiable, in double precision.
-SMOOTH = [case for case in CASES if case.sample.order == 2 and not case.is_single]
 BY_NAME: dict[str, list] = {}
-for _case in SMOOTH:
+for _case in TWICE:
     BY_NAME.setdefault(_case.row.name, []).append(_case)
 PRIMITIVES = sorted(BY_NAME)
 

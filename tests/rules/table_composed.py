@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from rule_checks import NO_RULE, Row, arr, const, sample, val
+from checks import NO_RULE, Row, arr, const, sample, val
 
 ONE = onp.int64(1)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 spec = importlib.util.spec_from_file_location("contents", ROOT / "tools" / "contents.py")
 contents = importlib.util.module_from_spec(spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from rule_checks import COMPLEX, ERRS, NO_RULE, SHAPE, Row, arr, const, sample
+from checks import COMPLEX, ERRS, NO_RULE, SHAPE, Row, arr, const, sample
 
 ONE = onp.int64(1)
 

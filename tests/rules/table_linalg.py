@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as onp
-from rule_checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, Variable, arr, const, sample, val
+from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, Variable, arr, const, sample, val
 
 NUMPY_2 = hasattr(onp.linalg, "matrix_transpose")
 INF = onp.inf

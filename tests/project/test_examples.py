@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib", reason="the examples need what fastgrad[demo] 
 odeint = pytest.importorskip("scipy.integrate").odeint
 multivariate_normal = pytest.importorskip("scipy.stats").multivariate_normal
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = (
     "neural_network", "gaussian_process", "ode_fit", "kalman_filter", "hmc", "thin_film", "natural_gradient_vi",
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 import scipy.special
-from rule_checks import ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample, val
+from checks import ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample, val
 
 SCIPY = {"numpy": "scipy", "fastgrad.numpy": "fastgrad.scipy", "autograd.numpy": "autograd.scipy"}
 

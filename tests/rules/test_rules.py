@@ -1,19 +1,11 @@
-"""Every rule of ``fastgrad.numpy`` against NumPy, differences and autograd, from the table in ``rule_table``."""
+"""Every rule of ``fastgrad.numpy`` against NumPy, differences and autograd, from the table of ``table.py``."""
 
 import json
 import subprocess
 import sys
 
 import pytest
-from rule_table import INTERNAL, ROWS
-
-ALL = [case for row in ROWS if row.exists for case in row.cases()]
-REFUSED = [case for case in ALL if case.sample.refused]
-CASES = [case for case in ALL if not case.sample.refused]
-DIFFERENTIABLE = [case for case in CASES if case.is_differentiated]
-SMOOTH = [case for case in DIFFERENTIABLE if not case.sample.kink]
-OF_MATRICES = [case for case in DIFFERENTIABLE if case.has_matrix]
-TWICE = [case for case in SMOOTH if case.sample.order == 2 and not case.is_single]
+from table import CASES, DIFFERENTIABLE, INTERNAL, OF_MATRICES, REFUSED, ROWS, SMOOTH, TWICE
 
 pytestmark = [
     pytest.mark.filterwarnings("error"),

@@ -22,7 +22,7 @@ import numpy as np
 import tomllib
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = HERE.parents[2]
 FOLDER = Path(os.environ.get("FASTGRAD_DOWNSTREAM", ROOT / ".venv-downstream"))
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg", "PYTHONHASHSEED": "0"}
 SIDES = ("autograd", "fastgrad")

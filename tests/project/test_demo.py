@@ -12,7 +12,7 @@ import pytest
 for package in ("matplotlib", "scipy", "sklearn", "tqdm"):
     pytest.importorskip(package, reason="the demo needs what fastgrad[demo] installs")
 
-PATH = Path(__file__).resolve().parents[1] / "examples" / "demo.py"
+PATH = Path(__file__).resolve().parents[2] / "examples" / "demo.py"
 
 
 def load_demo():

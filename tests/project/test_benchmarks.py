@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("scipy", reason="the table has SciPy's functions too")
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 # In a process of its own: other tests define primitives too, and the suite is no package to be imported.
 REPORT = f"""

@@ -1,15 +1,15 @@
 """The table of rules: a row for each primitive of ``fastgrad.numpy``, by family."""
 
-import rule_table_composed as composed
-import rule_table_contractions as contractions
-import rule_table_elementwise as elementwise
-import rule_table_fft as fft
-import rule_table_joining as joining
-import rule_table_linalg as linalg
-import rule_table_reductions as reductions
-import rule_table_scipy as scipy_functions
-import rule_table_scipy_linalg as scipy_linalg
-import rule_table_shapes as shapes
+import table_composed as composed
+import table_contractions as contractions
+import table_elementwise as elementwise
+import table_fft as fft
+import table_joining as joining
+import table_linalg as linalg
+import table_reductions as reductions
+import table_scipy as scipy_functions
+import table_scipy_linalg as scipy_linalg
+import table_shapes as shapes
 
 ROWS = [
     *elementwise.ROWS,
@@ -23,6 +23,16 @@ ROWS = [
     *scipy_functions.ROWS,
     *scipy_linalg.ROWS,
 ]
+
+# The cases of the table by what can be checked of them.
+ALL = [case for row in ROWS if row.exists for case in row.cases()]
+REFUSED = [case for case in ALL if case.sample.refused]
+CASES = [case for case in ALL if not case.sample.refused]
+DIFFERENTIABLE = [case for case in CASES if case.is_differentiated]
+SMOOTH = [case for case in DIFFERENTIABLE if not case.sample.kink]
+OF_MATRICES = [case for case in DIFFERENTIABLE if case.has_matrix]
+# Twice differentiable, in double precision.
+TWICE = [case for case in SMOOTH if case.sample.order == 2 and not case.is_single]
 
 VSPACE = "arithmetic of cotangents: used by every backward pass of second order"
 CONTAINER = "container functions: tested with the containers"

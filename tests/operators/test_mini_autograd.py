@@ -10,7 +10,7 @@ import pytest
 import fastgrad.numpy as np
 from fastgrad import grad
 
-PATH = Path(__file__).resolve().parents[1] / "examples" / "mini_autograd.py"
+PATH = Path(__file__).resolve().parents[2] / "examples" / "mini_autograd.py"
 SPEC = importlib.util.spec_from_file_location("mini_autograd", PATH)
 mini = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(mini)
