@@ -84,15 +84,6 @@ def connect_operators(namespace, getitem):
     p_less, p_less_equal = namespace["less"], namespace["less_equal"]
     p_greater, p_greater_equal = namespace["greater"], namespace["greater_equal"]
     p_getitem = getitem
-    p_getitem.operation, (<Primitive>namespace["dot"]).operation = OPERATION_INDEX, OPERATION_DOT
-    p_add.operation, p_subtract.operation = OPERATION_ADD, OPERATION_SUBTRACT
-    p_multiply.operation, p_divide.operation = OPERATION_MULTIPLY, OPERATION_DIVIDE
-    p_negative.operation = OPERATION_NEGATIVE
-    for name, kind in (("sum", REDUCE_SUM), ("mean", REDUCE_MEAN), ("max", REDUCE_MAX), ("min", REDUCE_MIN)):
-        (<Primitive>namespace[name]).reduction = kind
-    for fun in namespace.values():
-        if isinstance(fun, Primitive) and (<Primitive>fun).is_ufunc:
-            find_inner_loops(fun)
 
 
 def connect_indexing(Primitive getitem not None):

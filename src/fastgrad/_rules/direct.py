@@ -141,8 +141,8 @@ def def_direct(fun, vjps=None, jvps=None, broadcasts=False, plain=()):
         Whether the answer is the broadcast of the arguments; the rules need not then sum or broadcast themselves.
     plain : sequence of str, callable or None
         Names of routines in C that do on plain values what ``vjps`` do, for calls without keywords: see
-        `apply_compiled_rule` in `values/compiled_rules.pxi`. A callable is the derivative where the one argument is real, as
-        `def_elementwise` has it.
+        `apply_compiled_rule` in `values/compiled_rules.pxi`. A callable is the derivative where the one argument is
+        real, as `def_elementwise` has it.
     """
     _set(
         fun,

@@ -68,6 +68,7 @@ cdef object item_cotangent(PyObject *held, bint owned, object space):
 cdef int add_item_cotangent(PyObject **total, bint *mutable, VJPNode node, object g, bint owned) except -1:
     # Add the cotangent of a node that took an item to the total of the container's node.
     cdef Assembly assembly
+    note_path("put into the container")
     if total[0] != NULL and Py_TYPE(<object>total[0]) is <PyTypeObject *>Assembly:
         assembly = <Assembly>total[0]
     else:

@@ -38,8 +38,8 @@ cdef int accumulate_into_parents(PyObject **pulled, unsigned int *edges, size_t 
 cdef object run_pass(Order order, object seed, bint once):
     """Pull the seed back from the end to the root.
 
-    `once`: nobody will pull back through the graph again, so what a node kept is released as soon as it has run, unless a traced
-    value was kept that the node, or one it came from, belongs to.
+    `once`: nobody will pull back through the graph again, so what a node kept is released as soon as it has run, unless
+    a traced value was kept that the node, or one it came from, belongs to.
     """
     cdef size_t n = order.n
     # How many times a node is a parent, and whether it must be kept; in use with `once` alone.

@@ -88,6 +88,7 @@ cdef inline object apply_rule(Rule rule, Py_ssize_t argnum, PyObject **inputs, P
     if n <= 2 and <PyObject *>rule.fused != Py_False:
         result = apply_fused_derivative(rule, inputs, reuse)
         if result is not None:
+            note_path("fused derivative")
             return result
     return apply_unfused(rule, argnum, inputs, n, kwargs)
 
@@ -117,7 +118,9 @@ cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ss
     if rule.compiled and n <= 2 and not kwargs:
         cotangent = apply_compiled_rule(rule.compiled, g, <object>inputs[1], <object>args[0], <object>args[1])
         if cotangent is not None:
+            note_path("compiled rule")
             return cotangent
+    note_path("Python rule")
     if rule.form == RULE_KEPT:
         return multiply_values(g, <object>inputs[1 if rule.keeps & 1 else 2 if rule.keeps & 2 else 3])
     if rule.form == RULE_OVER:

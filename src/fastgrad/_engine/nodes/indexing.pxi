@@ -53,6 +53,7 @@ cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) ex
     array = <object>total[0]
     if Py_TYPE(array) is not &PyArray_Type or kind_of(g).typenum != cnp.PyArray_TYPE(<ndarray>array) or is_box(g):
         return 0
+    note_path("added to the array's total")
     element = fastgrad_element(array, node.arg0)
     if element != NULL and as_double(g, &number):
         element[0] += number

@@ -141,6 +141,7 @@ cdef class VJPNode(Node):
             return pull_staged(self, g)
         args, kwargs, argnums = self.arg0
         if self.layout == NODE_WHOLE:
+            note_path("Python rule")
             return rules.whole(argnums, g, self.ans, args, kwargs)
         cotangents = []
         for i in range(len(argnums)):
@@ -314,3 +315,9 @@ cdef object targets_of(object ans, tuple args, tuple argnums):
         if not same_space(args[argnums[i]], ans):
             targets[i], fits = vspace(args[argnums[i]]), False
     return None if fits else tuple(targets)
+
+
+def layout_of(VJPNode node not None):
+    """Return the name of a node's layout, as the table in values/dispatch.pxi has it."""
+    return {NODE_ROOT: "root", NODE_UNARY: "unary", NODE_INDEX: "index", NODE_BINARY: "binary", NODE_CALL: "call",
+            NODE_WHOLE: "whole", NODE_STAGED: "staged", NODE_STAGED_WHOLE: "staged"}[node.layout]

@@ -119,6 +119,7 @@ cpdef object pull_staged(VJPNode node, object g):
     # By pullbacks of the user's, which may look at the value of g.
     cdef list cotangents
     cdef Py_ssize_t i
+    note_path("user's pullback")
     if node.layout == NODE_STAGED or node.layout == NODE_STAGED_WHOLE:
         g = materialize(g)
     if node.layout == NODE_STAGED:

@@ -100,6 +100,8 @@ cdef class ContainerBox(Box):
                 record = parent.record(value, p_take, (self._value, position), {}, (0,), (parent,))
                 return box_answer(value, self._trace, record, p_take)
             self.is_space_noted = True
+        note_path("ContainerBox.take")
+        note_path("item of the container")
         node = VJPNode.__new__(VJPNode)
         node.layout, node.rules, node.arg0, node.parent0 = NODE_INDEX, item_rules, position, parent
         node.space = space_of_item((<VJPNode>parent).space, position)

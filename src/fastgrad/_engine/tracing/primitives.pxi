@@ -130,6 +130,7 @@ cdef class Primitive:
             ans = self.call1(value)
         else:
             ans = compute_unary(self, value)
+        note_path("Primitive.call1")
         return box_answer(ans, box._trace, unary_node(rules, ans, value, <PyObject *>box._node), self)
 
     cdef bint takes(self, object x):
@@ -175,9 +176,11 @@ cdef class Primitive:
             if rules is index_rules and x_boxed and not y_boxed and Py_TYPE(xv) is &PyArray_Type:
                 record = index_node(xv, yv, <VJPNode>(<Box>x)._node)
                 if record is not None:
+                    note_path("Primitive.call2")
                     return box_answer(ans, level, record, self)
         x_node = <PyObject *>(<Box>x)._node if x_boxed else NULL
         y_node = <PyObject *>(<Box>y)._node if y_boxed else NULL
+        note_path("Primitive.call2")
         return box_answer(ans, level, binary_node(rules, ans, xv, yv, x_node, y_node), self)
 
     cdef object call_tuple(self, tuple args, dict kwargs, bint defer):
@@ -270,6 +273,7 @@ cdef class Primitive:
             ans = compute_call(self, args, kwargs)
         if is_box(ans) and (<Box>ans)._trace >= level:
             raise ClosedOverTrace(self.__name__)
+        note_path("BatchNode.record" if type(node) is BatchNode else "Primitive.call_traced")
         record = node.record(ans, self, args, kwargs if kwargs is not None else {}, tuple(argnums), tuple(parents))
         return box_answer(ans, level, record, self)
 
@@ -278,9 +282,9 @@ cdef class Primitive:
 cdef dict constants_shared_with = {}
 
 
-def share_constants(kind, other):
+def share_constants(node_type, other):
     """Let calls that are constant to one kind of node be so to another."""
-    constants_shared_with[kind] = other
+    constants_shared_with[node_type] = other
 
 
 cdef bint is_constant_to(Primitive fun, object node):

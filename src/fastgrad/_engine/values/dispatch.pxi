@@ -1,58 +1,111 @@
-# Calls of NumPy's functions on plain values. Many of them are Python that looks at its arguments and calls a method: a
-# shortcut is that method, for calls whose first argument is just an array.
+# How a call is computed: the one place that decides which code runs for a primitive on concrete values.
+#
+# The path of a call in a trace has four parts. Each row is what one call takes; `python -m fastgrad.paths` prints the
+# row that a call took, and a test compares this table with what the engine does. B, M and b are a traced array, an
+# array and a traced float64; p is a traced dict, user_sin a user's primitive.
+#
+# call                    recorded by            value computed by              node    cotangent by
+# b * 2.0                 Primitive.call2        C arithmetic                   binary  fused derivative
+# np.sin(B)               Primitive.call1        NumPy's inner loop             unary   fused derivative
+# np.sum(B)               Primitive.call1        reduction by inner loop        unary   compiled rule
+# np.sum(B, axis=0)       Primitive.call_traced  shortcut past NumPy's wrapper  call    Python rule
+# B @ M                   Primitive.call2        NumPy                          binary  compiled rule
+# np.dot(B, M)            Primitive.call2        PyArray_MatrixProduct          binary  compiled rule
+# B[0]                    Primitive.call2        item read                      index   added to the array's total
+# p["w"]                  ContainerBox.take      item of the container          index   put into the container
+# np.concatenate([B, M])  Primitive.call_traced  NumPy                          whole   Python rule
+# user_sin(B)             Primitive.call_traced  NumPy                          staged  user's pullback
+#
+# Recording is decided in tracing/primitives.pxi, the value here, the node in nodes/reverse.pxi, and the cotangent in
+# nodes/apply.pxi and graph/walk.pxi. NumPy's inner loops run for up to LOOP_SIZE elements; beyond, NumPy is called. In
+# a batch of rows BatchNode.record calls the primitive's batch rule, or the primitive once for each row.
+#
+# numpy/_namespace/fast_calls.py has the table of the primitives with a path of their own, and sets it with set_path.
+# A function below that finds at run time that its path does not apply returns None, and the next one is tried.
+
+# The operations that a path may name, and what does them.
+operations = {"add": OPERATION_ADD, "subtract": OPERATION_SUBTRACT, "multiply": OPERATION_MULTIPLY,
+              "divide": OPERATION_DIVIDE, "negative": OPERATION_NEGATIVE, "index": OPERATION_INDEX,
+              "dot": OPERATION_DOT, "sum": REDUCE_SUM, "mean": REDUCE_MEAN, "max": REDUCE_MAX, "min": REDUCE_MIN}
+
+
+def set_path(Primitive fun not None, *, str operation=None, str reduction=None, tuple shortcut=None):
+    """Set how calls of a primitive on concrete values are computed, beside calling its function.
+
+    Parameters
+    ----------
+    fun : Primitive
+        The function. The inner loops of a ufunc are looked up too.
+    operation : {"add", "subtract", "multiply", "divide", "negative", "index", "dot"}, optional
+        The operation that C code does on scalars, on an array and an index, or on two arrays.
+    reduction : {"sum", "mean", "max", "min"}, optional
+        The reduction to a scalar that inner loops do.
+    shortcut : tuple of (callable, int, int, iterable of str), optional
+        A function that does the same where the first argument is an array, not of a subclass; the least and the most
+        positional arguments it is called with; the keywords it may be called with.
+    """
+    if fun.is_ufunc:
+        find_inner_loops(fun)
+    if operation is not None:
+        fun.operation = operations[operation]
+    if reduction is not None:
+        fun.reduction = operations[reduction]
+    if shortcut is not None:
+        fun.shortcut, fun.shortcut_least, fun.shortcut_most, keywords = shortcut
+        fun.shortcut_keywords = frozenset(keywords)
+
+
+def watch_paths(list seen):
+    """Append to `seen` what later calls do, as the columns of the table of paths name it; None ends that."""
+    hooks.watched = seen
+
+
+cdef inline int note_path(str part) except -1:
+    if <PyObject *>hooks.watched != <PyObject *>None:
+        (<list>hooks.watched).append(part)
+    return 0
+
 
 # What NumPy passes for a keyword that was not given; some people pass it too.
 cdef PyObject *not_given = <PyObject *>np._NoValue
 
 
-cdef inline bint starts_shortcut(Primitive fun, PyObject *first, Py_ssize_t n):
+cdef inline bint takes_shortcut(Primitive fun, PyObject *first, Py_ssize_t n):
     return (fun.shortcut is not None and Py_TYPE(<object>first) is &PyArray_Type
             and fun.shortcut_least <= n <= fun.shortcut_most)
 
 
+cdef inline bint keeps_to_shortcut(Primitive fun, object keyword, PyObject *value):
+    return value != not_given and keyword in fun.shortcut_keywords
+
+
+cdef inline object function_for_call(Primitive fun, bint shortcut):
+    note_path("shortcut past NumPy's wrapper" if shortcut else "NumPy")
+    return fun.shortcut if shortcut else fun.fun
+
+
 cdef inline object compute_vectorcall(Primitive fun, PyObject **args, size_t nargsf, PyObject *keywords):
-    """The function itself, on plain values, by vectorcall."""
+    """Return what the function returns for concrete values, by vectorcall."""
     cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf), i
-    if n == 0 or not starts_shortcut(fun, args[0], n):
-        return PyObject_Vectorcall(fun.fun, args, nargsf, keywords)
-    if keywords != NULL:
+    cdef bint shortcut = n > 0 and takes_shortcut(fun, args[0], n)
+    if shortcut and keywords != NULL:
         for i in range(PyTuple_GET_SIZE_(keywords)):
-            name = <object>PyTuple_GET_ITEM_(keywords, i)
-            if args[n + i] == not_given or name not in fun.shortcut_keywords:
-                return PyObject_Vectorcall(fun.fun, args, nargsf, keywords)
-    return PyObject_Vectorcall(fun.shortcut, args, nargsf, keywords)
+            shortcut = shortcut and keeps_to_shortcut(fun, <object>PyTuple_GET_ITEM_(keywords, i), args[n + i])
+    return PyObject_Vectorcall(function_for_call(fun, shortcut), args, nargsf, keywords)
 
 
 cdef object compute_call(Primitive fun, tuple args, dict kwargs):
-    """The function itself, on plain values."""
+    """Return what the function returns for concrete values."""
     cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>args)
-    cdef bint short = n > 0 and starts_shortcut(fun, PyTuple_GET_ITEM_(<PyObject *>args, 0), n)
+    cdef bint shortcut
+    if kwargs is None and n == 2:
+        return compute_binary(fun, args[0], args[1])
+    shortcut = n > 0 and takes_shortcut(fun, PyTuple_GET_ITEM_(<PyObject *>args, 0), n)
     if kwargs is None:
-        if n == 2:
-            return compute_binary(fun, args[0], args[1])
-        return PyObject_Call(fun.shortcut if short else fun.fun, args, {})
+        return PyObject_Call(function_for_call(fun, shortcut), args, {})
     for name, value in kwargs.items():
-        short = short and <PyObject *>value != not_given and name in fun.shortcut_keywords
-    return PyObject_Call(fun.shortcut if short else fun.fun, args, kwargs)
-
-
-def set_shortcut(Primitive fun not None, shortcut, Py_ssize_t least, Py_ssize_t most, keywords=()):
-    """Let calls on arrays go another way.
-
-    Parameters
-    ----------
-    fun : Primitive
-        The function.
-    shortcut : callable
-        Does the same where its first argument is an array, no subclass, for so many positional arguments and no
-        keywords but these.
-    least, most : int
-        How many arguments may be given by position.
-    keywords : iterable of str
-        Which keywords may be given.
-    """
-    fun.shortcut, fun.shortcut_least, fun.shortcut_most = shortcut, least, most
-    fun.shortcut_keywords = frozenset(keywords)
+        shortcut = shortcut and keeps_to_shortcut(fun, name, <PyObject *>value)
+    return PyObject_Call(function_for_call(fun, shortcut), args, kwargs)
 
 
 cdef inline object compute_unary(Primitive fun, object x):
@@ -65,6 +118,7 @@ cdef inline object compute_unary(Primitive fun, object x):
         if Py_TYPE(x) is &PyDoubleArrType_Type or Py_TYPE(x) is &PyFloat_Type:
             as_double(x, &a)
             if fun.operation == OPERATION_NEGATIVE:
+                note_path("C arithmetic")
                 return fastgrad_float64(-a)
             if fun.loops[DTYPE_DOUBLE] != NULL:
                 ans = loop_on_scalars(<fastgrad_call_info *>fun.loops[DTYPE_DOUBLE], a, NULL)
@@ -73,10 +127,12 @@ cdef inline object compute_unary(Primitive fun, object x):
             if loop != NULL:
                 ans = loop_on_arrays(loop, x, cnp.PyArray_BYTES(<ndarray>x), cnp.PyArray_ITEMSIZE(<ndarray>x), NULL, 0)
         if ans is not None:
+            note_path("NumPy's inner loop")
             return ans
     elif fun.reduction:
         ans = reduce_all(fun, x)
         if ans is not None:
+            note_path("reduction by inner loop")
             return ans
     args[0] = NULL
     args[1] = <PyObject *>x
@@ -113,16 +169,21 @@ cdef inline object binary_by_loop(Primitive fun, object x, object y):
 cdef inline object compute_binary(Primitive fun, object x, object y):
     """fun on two plain values."""
     cdef PyObject *args[3]
+    cdef bint in_c
     if fun.operation >= OPERATION_INDEX:
         if fun.operation == OPERATION_INDEX:
+            note_path("item read")
             return item_of(x, y)
         if Py_TYPE(x) is &PyArray_Type and Py_TYPE(y) is &PyArray_Type:
             # What numpy.dot is, once it knows that nobody else wants the call.
+            note_path("PyArray_MatrixProduct")
             ans = cnp.PyArray_MatrixProduct(x, y)
             return ans[()] if Py_TYPE(ans) is &PyArray_Type and cnp.PyArray_NDIM(<ndarray>ans) == 0 else ans
     elif fun.n_inputs == 2:
         ans = binary_by_loop(fun, x, y)
         if ans is not None:
+            in_c = Py_TYPE(ans) is &PyDoubleArrType_Type and fun.operation != OPERATION_NONE
+            note_path("C arithmetic" if in_c else "NumPy's inner loop")
             return ans
     args[0] = NULL
     args[1] = <PyObject *>x

@@ -1,9 +1,10 @@
-# Formulas: rules of elementwise functions as straight lines of NumPy's inner loops, run on plain values.
+# Fused derivatives: rules of elementwise functions as a sequence of NumPy's inner loops, run on concrete values.
 #
-# The derivative of an elementwise function is a Python function made of primitives. On plain values `g * deriv(...)`
-# is the same few ufuncs every time: they are recorded once (fastgrad._rules.recording), and then run here without
-# Python, block by block, so that what lies between stays in the processor's cache and memory is passed over once. The
-# result is bit for bit that of the ufuncs called in turn. Where a value is a box, or not plain, the Python function is called.
+# The derivative of an elementwise function is a Python function made of primitives. On concrete values `g * deriv(...)`
+# calls the same few ufuncs every time. They are recorded once (fastgrad._rules.recording) and then run here without
+# Python, block by block, so that intermediate values stay in the processor's cache and memory is passed over once. The
+# result is bit for bit that of the ufuncs called in turn. Where a value is a box, or not an array that the loops can
+# read, the Python function is called.
 
 cdef extern from *:
     """

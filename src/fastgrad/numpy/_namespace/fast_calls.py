@@ -1,13 +1,16 @@
-"""Shorter ways to what NumPy's functions do on arrays: what they call themselves, once they know it is an array.
+"""The primitives that take a path of their own on concrete values: operations, reductions and shortcuts.
 
-Each is the same function, for calls with so many arguments by position (at least, at most), and no keywords but these.
+A shortcut is what NumPy's function calls itself once it knows that its first argument is an array. It is taken for
+calls with the given least and most positional arguments, and no keywords but those listed. The paths are described in
+`_engine/values/dispatch.pxi`.
 """
 
 from operator import attrgetter
 
 import numpy as np
 
-from fastgrad._engine.core import array_mean, array_sum, set_shortcut
+from fastgrad._engine.core import Primitive, array_mean, array_sum, set_path
+from fastgrad.numpy._namespace.arrays import getitem
 from fastgrad.numpy._namespace.wrapping import primitives as p
 
 _reduce_max, _reduce_min, _reduce_prod = np.maximum.reduce, np.minimum.reduce, np.multiply.reduce
@@ -65,5 +68,14 @@ SHORTCUTS = {
     p.ndim: (attrgetter("ndim"), 1, 1, ()),
     p.size: (attrgetter("size"), 1, 1, ()),
 }
-for _fun, _way in SHORTCUTS.items():
-    set_shortcut(_fun, *_way)
+
+for _fun in vars(p).values():
+    if isinstance(_fun, Primitive) and isinstance(_fun.fun, np.ufunc):
+        set_path(_fun)  # the inner loops of every ufunc
+for _name in ("add", "subtract", "multiply", "divide", "negative", "dot"):
+    set_path(getattr(p, _name), operation=_name)
+set_path(getitem, operation="index")
+for _name in ("sum", "mean", "max", "min"):
+    set_path(getattr(p, _name), reduction=_name)
+for _fun, _shortcut in SHORTCUTS.items():
+    set_path(_fun, shortcut=_shortcut)
