@@ -18,7 +18,7 @@ from fastgrad._engine.capi cimport *
 from fastgrad._engine.core cimport NODE_INDEX, REUSE_COTANGENT, REUSE_KEPT
 from fastgrad._engine.core cimport ArrayBox, ArrayVSpace, JVPNode, SparseObject, VJPNode, hooks
 from fastgrad._engine.core cimport add_indexed, add_into, add_values, fits_space, is_batched
-from fastgrad._engine.core cimport is_item, note_path, owns_memory_alone, peel
+from fastgrad._engine.core cimport is_item, note_path, owns_memory_alone, unbox_all
 from fastgrad._engine.core cimport fit_seed, shape_for_seeds, materialize, vspace
 from fastgrad._engine.threads cimport fastgrad_has_refs, fastgrad_lock, fastgrad_mutex, fastgrad_unlock
 

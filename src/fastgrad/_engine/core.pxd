@@ -251,6 +251,6 @@ cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) ex
 cdef bint is_item(VJPNode node)
 cdef bint fits_space(object g, object space)
 cpdef bint is_batched(object x)
-cpdef object peel(object x)
+cpdef object unbox_all(object x)
 cdef object add_values(object x, object y)
 cpdef object vspace(object value)

@@ -28,7 +28,7 @@ cdef object accumulate(object total, bint have, bint *mutable, object g):
     # One more contribution to a node: the first is kept as it is, the second added out of place, later ones in place.
     if is_sparse(g):
         space = vspace(g)
-        if have and (not mutable[0] or not getattr(peel(total), "ndim", 1)):
+        if have and (not mutable[0] or not getattr(unbox_all(total), "ndim", 1)):
             total = space.mut_add(None, total)  # into something that can be changed in place: a float cannot
         total = hooks.sparse_add(space, total if have else None, g)
         mutable[0] = True

@@ -48,7 +48,7 @@ cdef object structure_of(object value, ArrayKind *kind):
     cdef object plain
     if kind.typenum >= 0:
         return shape_of(kind)
-    plain = peel(value)
+    plain = unbox_all(value)
     return structure_of_container(plain) if type(plain) in (list, tuple, dict) else None
 
 
@@ -73,7 +73,7 @@ cdef Structure structure_of_container(object container):
 cpdef bint has_structure(object g, Structure wanted) except -1:
     """Has a container all that it should, in the form it should have?"""
     cdef ArrayKind kind
-    cdef object plain = peel(g), expected
+    cdef object plain = unbox_all(g), expected
     cdef tuple shape
     cdef bint numeric
     if type(plain) is not wanted.container_type or len(plain) != len(wanted.items):

@@ -78,7 +78,7 @@ cpdef object vspace(object value):
     if maker != NULL:
         return (<object>maker)(value)
     if is_box(value):
-        return vspace(peel(value))
+        return vspace(unbox_all(value))
     raise TypeError(f"Can't find vector space for value {value!r} of type {type(value)}; {hooks.advice(value)}")
 
 

@@ -122,21 +122,21 @@ cpdef bint contains_box(object container, Py_ssize_t level=-1) except -1:
         Py_LeaveRecursiveCall()
 
 
-cdef inline PyObject *inside(PyObject *x):
+cdef inline PyObject *unbox_borrowed(PyObject *x):
     # The plain value, borrowed from x.
     while is_box(<object>x):
         x = <PyObject *>(<Box>x)._value
     return x
 
 
-cpdef object peel(object x):
+cpdef object unbox_all(object x):
     """Take all boxes off a value, of a batch too, whose example then stands for the type and shape of all rows."""
-    return <object>inside(<PyObject *>x)
+    return <object>unbox_borrowed(<PyObject *>x)
 
 
 cdef object concrete_array(object x):
     # The plain value, if need be as an array: something with shape and dtype.
-    x = peel(x)
+    x = unbox_all(x)
     return x if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x)
 
 
@@ -149,7 +149,7 @@ def is_complex(x):
     """Say whether a value, boxed or not, is complex."""
     cdef int typenum = kind_of(x).typenum
     if typenum < 0:
-        return np.iscomplexobj(peel(x))
+        return np.iscomplexobj(unbox_all(x))
     return cnp.PyTypeNum_ISCOMPLEX(typenum)
 
 
@@ -157,7 +157,7 @@ def getval(x):
     """Take all boxes off ``x`` and return the plain value."""
     if is_batched(x):
         raise NotBatchable("the plain value of a batch was asked for")
-    return peel(x)
+    return unbox_all(x)
 
 
 cpdef object new_box(object value, Py_ssize_t trace, object node):

@@ -65,7 +65,7 @@ cdef class ContainerBox(Box):
         if (node_type is not VJPNode and node_type is not JVPNode) or p_take.notrace_types:
             return p_take.call_tuple((self, key), None, True)
         value = self.item(key, level)
-        position = item_key(peel(self._value), key)
+        position = item_key(unbox_all(self._value), key)
         if position is None:
             return p_take.call_tuple((self, key), None, True)
         if self.taken is None:

@@ -117,7 +117,7 @@ cdef class Primitive:
         if Py_TYPE(x) is not <PyTypeObject *>ArrayBox:
             return self.call_tuple((x,), None, True)
         if self.never_traced:
-            return compute_unary(self, peel(x))
+            return compute_unary(self, unbox_all(x))
         box = <Box>x
         if PyTuple_GET_SIZE_(<PyObject *>self.notrace_types) and is_constant_to(self, box._node):
             return self.call1(box._value) if is_box(box._value) else compute_unary(self, box._value)
@@ -200,7 +200,7 @@ cdef class Primitive:
         if not (boxed or boxed_keyword):
             return compute_call(self, args, kwargs)
         if self.never_traced:
-            return self.fun(*map(peel_argument, args), **{k: peel(v) for k, v in (kwargs or {}).items()})
+            return self.fun(*map(unbox_argument, args), **{k: unbox_all(v) for k, v in (kwargs or {}).items()})
         if boxed_keyword:
             args, kwargs, placed = hooks.as_positional(self, args, kwargs)
             return self.call_tuple(args, kwargs, defer) if placed else self.fun(*args, **kwargs)
@@ -291,13 +291,13 @@ cdef bint is_constant_to(Primitive fun, object node):
     return type(node) in fun.notrace_types or constants_shared_with.get(type(node)) in fun.notrace_types
 
 
-def peel_argument(x):
+def unbox_argument(x):
     """Unbox a value, or those directly in a list or tuple."""
     if type(x) not in (list, tuple):
-        return peel(x)
+        return unbox_all(x)
     Py_EnterRecursiveCall(" while taking traced values out of nested lists")
     try:
-        return type(x)(map(peel_argument, x))
+        return type(x)(map(unbox_argument, x))
     finally:
         Py_LeaveRecursiveCall()
 

@@ -7,7 +7,7 @@ cdef inline bint is_traced_sequence(object x):
         return False
     if t is &PyList_Type or t is &PyTuple_Type:
         return contains_box(x)
-    return is_box(x) and isinstance(peel(x), (list, tuple))
+    return is_box(x) and isinstance(unbox_all(x), (list, tuple))
 
 
 def traced_sequence(x):
@@ -28,7 +28,7 @@ def traced_items(sequence):
 cdef bint is_real_scalar(object x):
     # A float64, boxed or not, or a number that becomes one in an array.
     cdef double value
-    x = peel(x)
+    x = unbox_all(x)
     return as_double(x, &value) and Py_TYPE(x) is not &PyArray_Type
 
 

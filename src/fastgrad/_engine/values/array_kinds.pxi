@@ -3,7 +3,7 @@
 cdef inline ArrayKind kind_of(object value):
     cdef ArrayKind kind
     cdef PyTypeObject *t
-    cdef PyObject *plain = inside(<PyObject *>value)
+    cdef PyObject *plain = unbox_borrowed(<PyObject *>value)
     t = type_of(plain)
     kind.ndim = 0
     kind.dims = NULL
@@ -53,7 +53,7 @@ cdef bint fits_space(object g, object space):
     cdef ArrayKind kind
     if type(space) is not ArrayVSpace and type(space) is not ComplexArrayVSpace:
         return False
-    g = peel(g)
+    g = unbox_all(g)
     if type(g) is float or type(g) is complex:
         return False
     kind = kind_of(g)
