@@ -1,27 +1,28 @@
 # cython: language_level=3
-"""Fields and invariants of the compiled tracer: boxes, primitives, nodes, vector spaces."""
+"""Fields and invariants of the compiled classes: boxes, primitives, rules, nodes and vector spaces."""
 
 from cpython.object cimport PyObject
 from numpy cimport npy_intp
 
+# The layouts of a VJPNode: which fields it uses, and for what.
 cdef enum:
-    NODE_ROOT      # no parents
-    NODE_UNARY     # direct rule, one positional argument: arg0, parent0
-    NODE_INDEX     # an index of a plain array or an item of a container: arg0 = index, parent0, whose space is its
-    NODE_BINARY    # direct rules, two positional arguments: arg0, arg1; parent0, parent1 (None where not traced)
-    NODE_CALL      # direct rules, any call: arg0 = (args, kwargs, argnums), parent0 = tuple of parents
-    NODE_WHOLE     # one direct rule for all arguments: arg0, parent0 as for NODE_CALL
-    NODE_STAGED    # autograd's public form: arg0 = a pullback per parent, parent0 = tuple of parents
+    NODE_ROOT          # no parents
+    NODE_UNARY         # direct rule, one positional argument: arg0, parent0
+    NODE_INDEX         # index of an array or item of a container: arg0 = index, parent0, whose `space` is set
+    NODE_BINARY        # direct rules, two positional arguments: arg0, arg1; parent0, parent1, None where not traced
+    NODE_CALL          # direct rules, any call: arg0 = (args, kwargs, argnums), parent0 = tuple of parents
+    NODE_WHOLE         # one direct rule for all arguments: arg0 and parent0 as for NODE_CALL
+    NODE_STAGED        # autograd's public form of rules: arg0 = one pullback for each parent, parent0 = tuple of parents
     NODE_STAGED_WHOLE  # arg0 = one pullback for all parents
 
+# What a pullback may overwrite if nobody else refers to it, as bits: 0 for g, 1 for ans, 2 for arg0, 3 for arg1.
 cdef enum:
-    # What a pullback may overwrite, if nobody else holds it: bit i for g, ans, arg0, arg1.
     REUSE_COTANGENT = 1
-    REUSE_KEPT = 14  # what the node keeps: it will not be pulled again
+    REUSE_KEPT = 14  # all that the node keeps, in a pass after which it is not used again
 
 
 cdef struct ArrayKind:
-    # What decides whether a cotangent of one value fits another.
+    # Dtype and shape of an array or scalar, borrowed from it; typenum is -1 for any other value.
     int typenum
     int ndim
     npy_intp *dims
@@ -59,11 +60,11 @@ cdef class ArrayBox(Box):
 
 
 cdef class ContainerBox(Box):
-    # Boxes of the items taken so far, by the keys they were taken with and, of a sequence, by their places; each is
-    # valid as long as the container has that value at that key. None before the first. They refer to this box's node,
-    # not to the box, so there is no cycle.
+    # Boxes of the items taken so far, by the keys they were taken with and, for a sequence, by their positions; None
+    # before the first. Each is valid as long as the container has the same value at that key. They refer to this box's
+    # node and not to the box, so there is no reference cycle.
     cdef dict taken
-    # The space that the node has noted is that of this value.
+    # Whether the node's `space` is known to be the space of this value.
     cdef bint is_space_noted
 
     cdef object take(self, object key, Py_ssize_t level)
@@ -73,50 +74,50 @@ cdef class ContainerBox(Box):
 
 
 cdef class Rule:
-    # How the cotangent of one argument (or its tangent) is found; never changed once made.
+    # How the cotangent or tangent of one argument is computed; never changed once made.
     cdef readonly object fun
     cdef readonly int form
-    # Bit 0 stands for the answer, bit i + 1 for argument i, bit 31 for argument 30 and all after it: what a node must
-    # keep as it is, or as its vspace only.
+    # What a node must keep: as it is (keeps), or only its vector space (spaces). Bit 0 stands for the answer, bit i + 1
+    # for argument i, bit 31 for argument 30 and all after it.
     cdef unsigned int keeps
     cdef unsigned int spaces
-    # How many arguments a derivative takes: `lambda ans: ...` none.
+    # How many arguments a derivative takes beside the answer.
     cdef Py_ssize_t n_args
-    # How it runs on plain values (see values/fused_derivatives.pxi): None while that is not known, False if there is no
-    # formula.
+    # The fused derivative (values/fused_derivatives.pxi): None before it is looked for, False if there is none.
     cdef object fused
-    # The routine in C that does on plain values what `fun` does (see values/compiled_rules.pxi); 0 for none.
+    # Which compiled rule (values/compiled_rules.pxi) computes on concrete values what `fun` does; 0 for none.
     cdef int compiled
-    # The derivative where the argument is real, of a function that has another one where it is complex.
+    # The derivative for real arguments, of a function whose derivative for complex ones is another.
     cdef readonly object real_deriv
-    # Of power alone: the derivatives for exponents that are numbers, by exponent, None for all others; their formulas,
-    # noted with `formula`, which is that for all others.
+    # For power alone: the derivatives for exponents that are numbers, by exponent, with None for all others; and the
+    # fused derivatives of those exponents. `fused` is the one for all other exponents.
     cdef readonly dict for_numbers
     cdef list exponents
     cdef list exponent_derivatives
 
 
 cdef class Rules:
-    # All rules of one primitive in one mode. Replaced whole, never changed, so that a node recorded with one set is
-    # pulled back with the same set even if the primitive's rules are overridden in between.
+    # All rules of one primitive in one mode. They are replaced as a whole and never changed, so that a node is pulled
+    # back with the rules it was recorded with, even if the primitive's rules are overridden in between.
     cdef readonly object fun
     cdef readonly object whole
-    # The arguments that `whole` has rules for; None where it does not say.
+    # The arguments that `whole` has rules for; None if that is not known.
     cdef readonly object argnums
     cdef readonly tuple by_argnum
     cdef int layout
-    # The answer is the broadcast of the arguments: cotangents are summed, tangents broadcast, to the right shape.
+    # Whether the answer is the broadcast of the arguments: cotangents are then summed, and tangents broadcast, to the
+    # right shape.
     cdef bint broadcasts
-    # Rules of a user's, which may look at the values of tangents: of a batch of them they are given row by row.
+    # Whether they are a user's, who may use the values of tangents: they are called once for each row of a batch.
     cdef bint opaque
-    # They close over functions of a user's, which may hold what is made of a node that has them: it stays tracked.
+    # Whether they close over a user's functions, which may refer back to the node: the garbage collector then tracks it.
     cdef bint closures
 
     cdef PyObject *rule(self, Py_ssize_t argnum, bint forward) except NULL
 
 
 cdef class Primitive:
-    # A function the tracer intercepts. `vectorcall` is found by CPython through the type's tp_vectorcall_offset.
+    # A function that the tracer intercepts. CPython finds `vectorcall` by the type's tp_vectorcall_offset.
     cdef void *vectorcall
     cdef readonly object fun
     cdef dict __dict__
@@ -128,21 +129,21 @@ cdef class Primitive:
     cdef bint never_traced
     cdef bint array_like
     cdef bint is_ufunc
-    # A ufunc of single elements with one result.
+    # Whether it is a ufunc of single elements with one result.
     cdef bint is_elementwise
-    # Of a ufunc, 0 for any other function.
+    # The number of inputs of a ufunc, 0 for any other function.
     cdef int n_inputs
-    # Where the parameter `out` stands; -1 nowhere, -2 not looked for yet.
+    # The position of the parameter `out`; -1 if there is none, -2 before it is looked for.
     cdef Py_ssize_t out_position
-    # Which of the operations on scalars this is, done in C; which reduction, likewise.
+    # The OPERATION_ or REDUCE_ that C code computes for it; 0 for none.
     cdef int operation
     cdef int reduction
-    # Another way for calls on arrays (see values/dispatch.pxi), or None.
+    # A function that does the same for arrays (set_path in values/dispatch.pxi), or None.
     cdef object shortcut
     cdef Py_ssize_t shortcut_least, shortcut_most
     cdef frozenset shortcut_keywords
-    # NumPy's inner loops for this ufunc on float64, float32, complex128, or NULL: see values/inner_loops.pxi, whose
-    # struct these point to.
+    # NumPy's inner loops of this ufunc for float64, float32 and complex128, or NULL; they point to the struct of
+    # values/inner_loops.pxi.
     cdef void *loops[3]
 
     cdef object call(self, object x, object y)
@@ -156,14 +157,14 @@ cdef class Primitive:
 
 
 cdef class DerivedFunction:
-    # A function made by an operator. `vectorcall` is found by CPython through the type's tp_vectorcall_offset.
+    # A function that an operator returned. CPython finds `vectorcall` by the type's tp_vectorcall_offset.
     cdef void *vectorcall
     cdef object function
-    # How it was made: maker(*args, **kwargs), args[0] being the function it was made of.
+    # It was made by maker(*args, **kwargs); args[0] is the function that the operator was given.
     cdef object maker
     cdef tuple args
     cdef dict kwargs
-    # unary(args[0], x), called for one argument by position; None where there is no such way.
+    # If not None, unary(args[0], x) is called for one positional argument in place of function(x).
     cdef object unary
     cdef dict __dict__
     cdef object __weakref__
@@ -172,7 +173,7 @@ cdef class DerivedFunction:
 cdef class Node:
     cdef object __weakref__
 
-    # The virtual method of the tracer: a node of the same kind that records this call.
+    # Return a node of the same class that records this call.
     cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents)
 
 
@@ -184,17 +185,17 @@ cdef class VJPNode(Node):
     cdef object arg1
     cdef object parent0
     cdef object parent1
-    # Per parent the vspace its cotangent must be brought to, or None where shape and dtype agree already. Of staged
-    # forms, to check what the user's rule gives: an int with two bits for each traced argument that is not of floats
-    # (see ARGUMENT_COMPLEX), None for 0; in arg1 are then the arguments' shapes, a Structure for containers, None for
-    # what has neither, in ans their places.
+    # For each parent the vector space that its cotangent must be brought to, or None where shape and dtype agree
+    # already. In the staged layouts, where what the user's rule returns is checked: an int with two bits for each
+    # traced argument that is not of floats (see ARGUMENT_COMPLEX), None for 0; arg1 then has the shape of each argument
+    # (a Structure for a container, None for what has neither), and ans their positions.
     cdef object targets
-    # The vspace of the value, noted when it is first indexed, or an item taken, for all that do.
+    # The vector space of the value, set when it is first indexed or an item of it is taken.
     cdef object space
-    # Place in the order being numbered; meaningful only together with that order (see _backward.pyx).
+    # Position in the order that is being made; meaningful only together with that order (graph/ordering.pxi).
     cdef unsigned int index
     cdef unsigned char layout
-    # Its pullback has run in a pass that uses the graph once: what it kept is gone.
+    # Whether its pullback has run in a pass that uses the graph once, so that it has dropped what it kept.
     cdef bint released
 
     cdef Py_ssize_t n_parents(self)
@@ -211,12 +212,12 @@ cdef class JVPNode(Node):
 
 
 cdef class BatchNode(Node):
-    # The record of a value that stands for many, a row each; the box's own value is an example of a row, so that what
-    # asks for shapes and dtypes gets those of one. `batch` has an axis of length `rows` in front of an example's; it is
-    # an array, traced or not by lower levels, or a sparse cotangent of that shape.
+    # The record of a batch: a value that stands for many, one in each row. The box's own value is an example of a row,
+    # so that shapes and dtypes are those of one row. `batch` has an axis of length `rows` in front of those of the
+    # example; it is an array, possibly traced at lower levels, or a sparse cotangent of that shape.
     cdef readonly object batch
     cdef readonly Py_ssize_t rows
-    # The most elements that a batch may have, if it has several rows.
+    # The largest number of elements that a batch of several rows may have.
     cdef Py_ssize_t limit
 
 
@@ -227,7 +228,7 @@ cdef class VSpace:
 cdef class ArrayVSpace(VSpace):
     cdef public tuple shape
     cdef public object dtype
-    # The order the value's elements had in memory, for what depends on it: "C", "F", or "K" for neither.
+    # The order of the value's elements in memory: "C", "F", or "K" for neither.
     cdef readonly str layout
 
 

@@ -3,7 +3,7 @@
 """The compiled tracer: everything that one call of a primitive touches.
 
 Boxes, primitives, nodes, trace levels and vector spaces live in one compilation unit because a call crosses all of
-them; crossing modules costs more than the call. The backward pass is in `_backward.pyx`.
+them; crossing modules costs more than the call. The backward pass is in `backward.pyx`.
 """
 
 import functools
@@ -35,38 +35,40 @@ from fastgrad._engine.threads cimport fastgrad_lock, fastgrad_mutex, fastgrad_un
 
 cnp.import_array()
 
+# The forms in which a rule is given, by how it computes the cotangent from g, or the tangent from a tangent g.
 cdef enum:
     RULE_CALL      # rule(g, ans, *args, **kwargs)
     RULE_DERIV     # g * rule(ans, *args)
-    RULE_KEPT      # g * the one thing it keeps: the answer or an argument
-    RULE_OVER      # g / the argument it keeps
+    RULE_KEPT      # g * the answer or the argument that the node keeps
+    RULE_OVER      # g / the argument that the node keeps
     RULE_IDENTITY  # g
     RULE_NEGATE    # -g
     RULE_ZERO      # the zero of the argument's (VJP) or the answer's (JVP) vector space
     RULE_SAME      # JVP of a linear argument: the primitive itself, called on the tangent
 
-# The same, for the Python modules that make rules.
+# The names by which Python modules that define rules refer to these.
 rule_forms = {"call": RULE_CALL, "deriv": RULE_DERIV, "kept": RULE_KEPT, "over": RULE_OVER,
               "identity": RULE_IDENTITY, "negate": RULE_NEGATE, "zero": RULE_ZERO, "same": RULE_SAME}
 node_layouts = {"direct": NODE_CALL, "whole": NODE_WHOLE, "staged": NODE_STAGED, "staged whole": NODE_STAGED_WHOLE}
 
+# The rules that values/compiled_rules.pxi computes.
 cdef enum:
     COMPILED_NONE
-    COMPILED_SUM        # one argument, summed to a scalar
-    COMPILED_MEAN
-    COMPILED_DOT_LEFT   # the first factor of a product of vectors and matrices
-    COMPILED_DOT_RIGHT
-    COMPILED_MAXIMUM_LEFT  # the first argument of a maximum or minimum of two
-    COMPILED_MAXIMUM_RIGHT
-    COMPILED_RESHAPE     # the same elements in another shape
-    COMPILED_EXTREME     # the largest or smallest element of the one argument
+    COMPILED_SUM            # sum of one argument to a scalar
+    COMPILED_MEAN           # mean of one argument to a scalar
+    COMPILED_DOT_LEFT       # first factor of a product of vectors and matrices
+    COMPILED_DOT_RIGHT      # second factor
+    COMPILED_MAXIMUM_LEFT   # first argument of an elementwise maximum or minimum
+    COMPILED_MAXIMUM_RIGHT  # second argument
+    COMPILED_RESHAPE        # the same elements in another shape
+    COMPILED_EXTREME        # largest or smallest element of one argument
 
-# The same, for the Python modules that make rules.
+# The names by which Python modules that define rules refer to these.
 compiled_rules = {None: COMPILED_NONE, "sum": COMPILED_SUM, "mean": COMPILED_MEAN, "dot left": COMPILED_DOT_LEFT,
-                  "dot right": COMPILED_DOT_RIGHT, "share left": COMPILED_MAXIMUM_LEFT,
-                  "share right": COMPILED_MAXIMUM_RIGHT,
-                  "extreme": COMPILED_EXTREME, "reshape": COMPILED_RESHAPE}
+                  "dot right": COMPILED_DOT_RIGHT, "maximum left": COMPILED_MAXIMUM_LEFT,
+                  "maximum right": COMPILED_MAXIMUM_RIGHT, "extreme": COMPILED_EXTREME, "reshape": COMPILED_RESHAPE}
 
+# The operations that C code computes; set by set_path.
 cdef enum:
     OPERATION_NONE
     OPERATION_ADD
@@ -74,12 +76,12 @@ cdef enum:
     OPERATION_MULTIPLY
     OPERATION_DIVIDE
     OPERATION_NEGATIVE
-    # Not of scalars, but done here too.
+    # Those above are of scalars; these are of an array and an index, and of two arrays.
     OPERATION_INDEX
     OPERATION_DOT
 
+# The reductions that values/reductions.pxi computes; set by set_path.
 cdef enum:
-    # Which reductions are done by values/reductions.pxi.
     REDUCE_NONE
     REDUCE_SUM
     REDUCE_MEAN
@@ -114,8 +116,8 @@ include "tracing/derived_functions.pxi"
 
 
 cdef void set_type_flags():
-    # One of the places that touch type objects. Cython 3.3 gives a cdef class no vectorcall of its own, so CPython is
-    # told where Primitive keeps its function and that it binds as a method does; DerivedFunction likewise.
+    # Cython 3.3 cannot declare vectorcall for a cdef class, so CPython is told where Primitive and DerivedFunction keep
+    # their vectorcall function, and that they bind to instances as functions do.
     cdef Primitive primitive = Primitive.__new__(Primitive)
     cdef DerivedFunction derived = DerivedFunction.__new__(DerivedFunction)
     fastgrad_enable_vectorcall(Primitive, <char *>&primitive.vectorcall - <char *><PyObject *>primitive)
@@ -123,8 +125,8 @@ cdef void set_type_flags():
 
 
 # Libraries set attributes on the box, node and space classes (ArrayBox.item = ...), which a static type refuses until
-# its immutable flag is cleared; they read __module__, which for a static type is part of its name, to tell whose box it
-# is. So these are opened and named: in `type_names` are the bytes that the names point to.
+# its immutable flag is cleared. They also read __module__ to find out whose box it is, which for a static type is part
+# of its name. `type_names` keeps the bytes that the names point to.
 cdef dict public_types = {
     Box: "tracer.Box", Node: "tracer.Node", VJPNode: "core.VJPNode", JVPNode: "core.JVPNode", VSpace: "core.VSpace",
     SparseObject: "core.SparseObject", ArrayBox: "numpy.numpy_boxes.ArrayBox",
@@ -134,7 +136,13 @@ cdef dict type_names = {}
 
 
 def name_types(str package):
-    """Say in which package the compiled classes are that have a place in autograd: fastgrad, or autograd itself."""
+    """Set the package in whose modules the public compiled classes appear to be defined.
+
+    Parameters
+    ----------
+    package : {"fastgrad", "autograd"}
+        "autograd" while fastgrad stands in autograd's place.
+    """
     cdef bytes name
     for cls, path in public_types.items():
         name = f"{package}.{path}".encode()

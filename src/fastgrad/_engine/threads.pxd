@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""What the GIL gives for nothing, and what takes its place in a free-threaded CPython."""
+"""Locks and checks that the GIL makes unnecessary, for free-threaded CPython; with the GIL they cost nothing."""
 
 from cpython.object cimport PyObject
 
@@ -9,7 +9,7 @@ cdef extern from *:
     typedef PyMutex fastgrad_mutex;
     static inline void fastgrad_lock(fastgrad_mutex *mutex) { PyMutex_Lock(mutex); }
     static inline void fastgrad_unlock(fastgrad_mutex *mutex) { PyMutex_Unlock(mutex); }
-    /* The two parts of a count can be read at one moment only where one of them is ours alone, and the other zero. */
+    /* Both parts of a reference count can be read at one moment only if one is this thread's own and the other zero. */
     static inline int fastgrad_has_refs(PyObject *x, Py_ssize_t n) {
         return _Py_IsOwnedByCurrentThread(x) && _Py_atomic_load_uint32_relaxed(&x->ob_ref_local) == (uint32_t)n
             && _Py_atomic_load_ssize_relaxed(&x->ob_ref_shared) == 0;
@@ -34,14 +34,14 @@ cdef extern from *:
     #define FASTGRAD_FREE_THREADED 0
     #endif
     """
-    # A lock where there is no GIL, and nothing where there is one: for code that runs no Python code.
+    # A lock for sections that run no Python code; it does nothing where there is a GIL.
     ctypedef struct fastgrad_mutex:
         pass
     void fastgrad_lock(fastgrad_mutex *) noexcept
     void fastgrad_unlock(fastgrad_mutex *) noexcept
-    # Are there n references to x? If so and the caller has them all, nobody else can get one. May be False without
-    # the GIL, where another thread made x or had it.
+    # Return whether there are exactly n references to x. If so, and the caller knows them all, nobody else can get one.
+    # Without the GIL the result may be False although it is so, if another thread made x or had a reference to it.
     bint fastgrad_has_refs(PyObject *, Py_ssize_t) noexcept
-    # dict.get(key), of a dict that other threads may change.
+    # Return dict.get(key) for a dict that other threads may change meanwhile.
     object fastgrad_find(dict, object)
     const bint FASTGRAD_FREE_THREADED

@@ -1,6 +1,6 @@
 # Accumulation: how the cotangents that several children contribute to one node are added.
 
-# The types whose cotangents add themselves: SparseObject and its box. Live, as autograd's is.
+# The types whose cotangents add themselves: SparseObject and its box. Users may add others, as to autograd's set.
 sparse_object_types = {SparseObject}
 
 cdef inline bint is_sparse(object g):
@@ -11,7 +11,7 @@ cdef inline bint is_sparse(object g):
 
 
 cdef inline object add_in_place(object total, object g):
-    # `total` belongs to the engine alone. Where adding in place would not give total + g, a new array does.
+    # Return total + g, in place if that has the same result; `total` belongs to the engine alone.
     if Py_TYPE(total) is &PyArray_Type and Py_TYPE(g) is &PyArray_Type:
         if add_into(total, g):
             return total
@@ -25,11 +25,12 @@ cdef inline object add_in_place(object total, object g):
 
 
 cdef object accumulate(object total, bint have, bint *mutable, object g):
-    # One more contribution to a node: the first is kept as it is, the second added out of place, later ones in place.
+    # Return the total with one more contribution to a node: the first is kept as it is, the second is added to it in a
+    # new array, later ones are added in place.
     if is_sparse(g):
         space = vspace(g)
         if have and (not mutable[0] or not getattr(unbox_all(total), "ndim", 1)):
-            total = space.mut_add(None, total)  # into something that can be changed in place: a float cannot
+            total = space.mut_add(None, total)  # as an array that can be changed in place, which a float cannot
         total = hooks.sparse_add(space, total if have else None, g)
         mutable[0] = True
     elif not have:
@@ -70,7 +71,7 @@ cdef object own_add_outgrads = add_outgrads
 
 
 def sum_outgrads(gs):
-    """Sum an iterable of cotangents; None if it is empty."""
+    """Return the sum of an iterable of cotangents, None if it is empty."""
     flagged = None
     for g in gs:
         flagged = add_outgrads(flagged, g)

@@ -1,12 +1,12 @@
 # The functions that make_vjp and make_jvp return.
 
 cdef class Pullback:
-    """The function that `make_vjp` returns: cotangent of the answer -> cotangent of the input."""
+    """The function that `make_vjp` returns: it takes the answer's cotangent and returns the input's."""
 
     cdef object end
     cdef object x
     cdef object ans
-    # The shape of the value, None where it has none or nobody will ask.
+    # The shape of the value, None if it has none or is not needed.
     cdef object shape
     cdef Order order
     cdef bint ordered
@@ -52,7 +52,7 @@ cdef class Pullback:
 
     @property
     def index_share(self):
-        """float : the share of the graph's nodes that record an index, 0 where the graph is not known."""
+        """float : the share of nodes that record an index, 0 if there are nodes of a user's class."""
         cdef unsigned int k, n = 0
         self.put_in_order()
         if self.order is None:
@@ -63,8 +63,8 @@ cdef class Pullback:
 
 
 cdef int traverse_pullback(PyObject *self, visitproc visit, void *arg) noexcept:
-    # An order holds its nodes where Cython does not see them. It is held by its pullback alone, which hence tells the
-    # garbage collector of them, if there are any that it looks after: if so, the end is one.
+    # Cython does not know of the references that an Order has to its nodes, so the Pullback, which alone refers to the
+    # order, reports them to the garbage collector. If the end is not tracked, none of its ancestors is.
     cdef PyObject *order = <PyObject *>(<Pullback>self).order
     cdef unsigned int k
     cdef int code
@@ -119,7 +119,7 @@ def make_vjp(fun, x):
     Returns
     -------
     vjp : callable
-        Cotangent of ``fun(x)`` -> cotangent of ``x``; may be called any number of times.
+        Takes the cotangent of ``fun(x)`` and returns that of ``x``; it may be called any number of times.
     ans : object
         ``fun(x)``.
     """
@@ -130,32 +130,35 @@ def make_vjp(fun, x):
 
 
 def pull_once(Pullback vjp not None, g):
-    """Call a pullback from `make_vjp` for the last time: each node releases what it keeps as soon as it has run."""
+    """Return the cotangent that a pullback from `make_vjp` computes, calling it for the last time.
+
+    Each node releases what it keeps as soon as it has run, so the graph cannot be used again.
+    """
     return vjp.run(g, True)
 
 
 def value_and_gradient(fun, x, caller):
-    """Give the value of a function of real scalar value, and its gradient.
+    """Return the value of a function whose value is a real scalar, and its gradient.
 
     Parameters
     ----------
     fun : callable
         Function of one argument.
     x : object
-        Where.
+        The point.
     caller : str
         Name of the operator, for the error.
 
     Raises
     ------
     TypeError
-        If the value is anything but a real scalar; a list or tuple of one is none.
+        If the value is not a real scalar, for example a list of one.
     """
     cdef Pullback vjp = trace_reverse(fun, x)
     ans, vjp.ans = vjp.ans, None
     if (type(ans) is float64 or type(ans) is float) and VSpace.mappings.get(type(ans)) is ArrayVSpace:
         gradient = vjp.run(one, True)
-        return ans, np.ones(()) if gradient is one else gradient  # the kind that the ones of its space are
+        return ans, np.ones(()) if gradient is one else gradient  # an array, as the ones of its space are
     value = getval(ans)
     known = type(value) in VSpace.mappings
     space = vspace(ans) if known and not isinstance(value, (list, tuple, dict)) else None
@@ -169,7 +172,7 @@ def value_and_gradient(fun, x, caller):
 
 
 cdef class Pushforward:
-    """The function that `make_jvp` returns: tangent of the input -> value and tangent of it."""
+    """The function that `make_jvp` returns: it takes the input's tangent, and returns the value and its tangent."""
 
     cdef object fun
     cdef object x
@@ -214,6 +217,6 @@ def make_jvp(fun, x):
     Returns
     -------
     jvp : callable
-        Tangent of ``x`` -> (``fun(x)``, tangent of ``fun(x)``).
+        Takes the tangent of ``x`` and returns ``fun(x)`` and its tangent.
     """
     return Pushforward(fun, x)

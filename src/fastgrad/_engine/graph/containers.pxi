@@ -1,8 +1,8 @@
-# The cotangent of a container, made of its items' when all have come in.
+# The cotangent of a container: those of its items are collected, and the container is built once all are there.
 
 cdef class Assembly:
-    # What a container's node has got so far: cotangents of items by their keys, and of the container as a whole.
-    # `owned`: keys whose cotangents were made in this pass through and through, so that nobody else holds any of it.
+    # The cotangents that a container's node has received so far: those of items by their keys, and those of the whole
+    # container. `owned` has the keys whose cotangents were made in this pass, so that nobody else refers to them.
     cdef object space
     cdef dict items
     cdef set owned
@@ -43,7 +43,7 @@ cdef class Assembly:
 
 
 cdef int finish(PyObject **total, bint *mutable) except -1:
-    # Put the container together, in place of what it is made of.
+    # Replace an assembly by the container that is built of it.
     cdef PyObject *assembly = total[0]
     container = (<Assembly>assembly).finish()
     Py_INCREF(container)
@@ -53,8 +53,8 @@ cdef int finish(PyObject **total, bint *mutable) except -1:
 
 
 cdef object item_cotangent(PyObject *held, bint owned, object space):
-    # A cotangent in the form in which it can be handed out: of the item's space, and sharing memory with nothing, since
-    # the items of a gradient may be changed in place one by one. `held`: by a dict, which has a reference.
+    # Return an item's cotangent as users may have it: in the item's space, and sharing memory with nothing, since they
+    # may change the items of a gradient in place. `held` is referred to by a dict.
     g = <object>held
     if fits_space(g, space):
         if Py_TYPE(g) is &PyArray_Type:
@@ -66,7 +66,7 @@ cdef object item_cotangent(PyObject *held, bint owned, object space):
 
 
 cdef int add_item_cotangent(PyObject **total, bint *mutable, VJPNode node, object g, bint owned) except -1:
-    # Add the cotangent of a node that took an item to the total of the container's node.
+    # Add the cotangent of a node that took an item to those of the container's node.
     cdef Assembly assembly
     note_path("put into the container")
     if total[0] != NULL and Py_TYPE(<object>total[0]) is <PyTypeObject *>Assembly:

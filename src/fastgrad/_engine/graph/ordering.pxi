@@ -1,14 +1,14 @@
 # Ordering: the nodes of a graph, each before its parents.
 
 def toposort(end_node, parents=operator.attrgetter("parents")):
-    """Yield the nodes behind ``end_node``, every node before its parents, the root last.
+    """Yield ``end_node`` and its ancestors, every node before its parents, the root last.
 
     Parameters
     ----------
     end_node : object
         Where to start.
     parents : callable, optional
-        Gives the parents of a node.
+        Returns the parents of a node.
     """
     counts = {end_node: 0}
     stack = [end_node]
@@ -30,8 +30,8 @@ def toposort(end_node, parents=operator.attrgetter("parents")):
 
 
 cdef class Order:
-    # The nodes of one graph, each before its parents; nodes[i] is a reference of its own.
-    # Node i's parents are at positions edges[starts[i]] ... edges[starts[i + 1] - 1].
+    # The nodes of one graph, each before its parents; it owns a reference to each.
+    # The parents of node i are at the positions edges[starts[i]], ..., edges[starts[i + 1] - 1].
     cdef unsigned int n, widest
     cdef PyObject **nodes
     cdef unsigned int *starts
@@ -76,13 +76,14 @@ cdef int append_node(Found *found, PyObject *node) except -1:
 
 
 cdef inline bint is_discovered(Found *found, PyObject *node):
-    # A node's index is its own only if the list says so too: stale numbers of other orderings do no harm.
+    # The index of a node may stem from another ordering, so it counts only if the list has the node there.
     cdef unsigned int i = (<VJPNode>node).index
     return i < found.n and found.nodes[i] == node
 
 
 cdef int discover(Found *found, VJPNode end) except -1:
-    # List all nodes and count each one's children. 0: done; 1: a node of a user's class, whose parents only it knows.
+    # List all nodes and count the children of each. Return 1 if one is of a user's class, whose parents are not known
+    # here, else 0.
     cdef unsigned int next_ = 0
     cdef Py_ssize_t i, n_parents
     cdef PyObject *node
@@ -104,9 +105,9 @@ cdef int discover(Found *found, VJPNode end) except -1:
 
 
 cdef int place_nodes(Order order, Found *found) except -1:
-    # Place each node once all its children are placed; its index becomes its place.
+    # Put each node into the order once all its children are in it.
     cdef unsigned int n = found.n, k = 0, i
-    cdef unsigned int n_ready = found.counts[0] == 0  # else the end is in a cycle, and would be placed twice
+    cdef unsigned int n_ready = found.counts[0] == 0  # otherwise the end is in a cycle, and would be placed twice
     cdef size_t edge = 0
     cdef Py_ssize_t j, n_parents
     cdef PyObject *node
@@ -138,7 +139,7 @@ cdef int place_nodes(Order order, Found *found) except -1:
     if k != n:
         PyMem_Free(ready)
         raise ValueError("the graph has a cycle: a node is among its own ancestors")
-    # The edges name the parents by their number of discovery; now that all have a place, by that.
+    # Until here the edges hold positions in the list of discovery; they are replaced by positions in the order.
     for k in range(n):
         i = (<VJPNode>order.nodes[k]).index
         ready[i] = k
@@ -155,9 +156,9 @@ cdef fastgrad_mutex numbering
 
 
 cdef Order order_graph(VJPNode end):
-    """The order of the graph behind end; None where a node of a user's class is in it."""
-    # No Python code runs in here, so that with the GIL no other thread can number the same nodes meanwhile; without it
-    # the lock sees to that.
+    """Return the order of a graph, given its end; None if a node of a user's class is in it."""
+    # No Python code runs here, so no other thread can number the same nodes meanwhile; without the GIL the lock prevents
+    # that.
     cdef Found found
     cdef Order order = Order.__new__(Order)
     found.n, found.size, found.edges = 0, 64, 0

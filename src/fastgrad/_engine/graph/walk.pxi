@@ -1,14 +1,14 @@
 # The backward pass over an ordered graph.
 
 cdef inline bint is_ours_alone(Order order, unsigned int *uses, size_t k):
-    # Is node k held by this order and its children in the graph alone, so that nobody can ask it again?
-    # One more reference is the order's own; the end is held by its Pullback too.
+    # Return whether only this order and its children in the graph refer to node k, so that nobody can use it again.
+    # The order has one reference to it; a Pullback has one more to the end.
     return fastgrad_has_refs(order.nodes[k], <Py_ssize_t>uses[k] + 1 + (k == 0))
 
 
 cdef int accumulate_into_parents(PyObject **pulled, unsigned int *edges, size_t n, PyObject **totals,
                                  bint *mutable) except -1:
-    """Add n cotangents to those of the nodes at these places; takes over the references in `pulled`."""
+    """Add n cotangents to the totals of the parents at these positions, and take over the references in `pulled`."""
     cdef size_t i, index
     cdef PyObject *given
     cdef PyObject *before
@@ -36,16 +36,16 @@ cdef int accumulate_into_parents(PyObject **pulled, unsigned int *edges, size_t 
 
 
 cdef object run_pass(Order order, object seed, bint once):
-    """Pull the seed back from the end to the root.
+    """Return the cotangent of the root, given that of the end.
 
-    `once`: nobody will pull back through the graph again, so what a node kept is released as soon as it has run, unless
-    a traced value was kept that the node, or one it came from, belongs to.
+    With `once` nobody will use the graph again, so each node releases what it keeps as soon as it has run, unless the
+    user still has a traced value that the node, or a descendant of it, belongs to.
     """
     cdef size_t n = order.n
-    # How many times a node is a parent, and whether it must be kept; in use with `once` alone.
+    # How many times a node is a parent, and whether it must not be released; only with `once`.
     cdef unsigned int *uses = <unsigned int *>PyMem_Calloc(n, sizeof(unsigned int)) if once else NULL
     cdef bint *kept = <bint *>PyMem_Calloc(n, sizeof(bint)) if once else NULL
-    # All three hold references that this pass owns; NULL says that there is none.
+    # The pass owns the references in `totals` and `pulled`; NULL stands for none.
     cdef PyObject **totals = <PyObject **>PyMem_Calloc(n, sizeof(PyObject *))
     cdef PyObject **pulled = <PyObject **>PyMem_Calloc(order.widest + 2, sizeof(PyObject *))
     cdef bint *mutable = <bint *>PyMem_Calloc(n, sizeof(bint))
@@ -63,8 +63,8 @@ cdef object run_pass(Order order, object seed, bint once):
         Py_INCREF(seed)
         totals[0] = <PyObject *>seed
         for k in range(n):
-            # Both by pointer: the order holds the node, and `totals` the cotangent until it is pulled back, alone if
-            # it may be overwritten.
+            # Node and cotangent are used by pointer: `totals` has the only reference to a cotangent that may be
+            # overwritten.
             node = order.nodes[k]
             reuse = 0
             if Py_TYPE(<object>totals[k]) is <PyTypeObject *>Assembly:
@@ -80,7 +80,7 @@ cdef object run_pass(Order order, object seed, bint once):
                     reuse |= REUSE_KEPT
                 (<VJPNode>node).pull(<object>totals[k], reuse, pulled, n_parents)
                 if k + 1 < n:
-                    # Before what was pulled is handed on, so that what comes after may be written over it.
+                    # Dropped before the parents' cotangents are added, so that its memory can be used for these.
                     given = totals[k]
                     totals[k] = NULL
                     Py_XDECREF(given)
@@ -99,7 +99,7 @@ cdef object run_pass(Order order, object seed, bint once):
         return materialize(<object>totals[n - 1])
     finally:
         if reuse & REUSE_KEPT:
-            (<VJPNode>node).release()  # it failed: what it kept may be overwritten in part
+            (<VJPNode>node).release()  # its pullback failed, and may have overwritten a part of what it keeps
         if totals != NULL:
             for k in range(n):
                 Py_XDECREF(totals[k])
@@ -114,7 +114,7 @@ cdef object run_pass(Order order, object seed, bint once):
 
 
 cdef object run_pass_by_attributes(object end_node, object seed, object add):
-    # Nodes of any class, or an add_outgrads of the user's: by the public attributes alone.
+    # The pass for nodes of a user's class, or with a user's add_outgrads: it uses public attributes only.
     outgrads = {end_node: (seed, False)}
     for node in toposort(end_node):
         g = outgrads.pop(node)[0]

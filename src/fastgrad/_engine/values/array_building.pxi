@@ -1,7 +1,7 @@
-# What goes into arrays that are built of traced values: looking through nested lists, and filling arrays with scalars.
+# Arrays that are built of traced values: the scalars in nested lists, and arrays filled with them.
 
 cdef inline bint is_traced_sequence(object x):
-    # A traced list or tuple, or one with traced values in it.
+    # Return whether x is a traced list or tuple, or one with traced values in it.
     cdef PyTypeObject *t = Py_TYPE(x)
     if t is <PyTypeObject *>ArrayBox or t is &PyArray_Type or t is &PyDoubleArrType_Type or t is &PyFloat_Type:
         return False
@@ -11,12 +11,12 @@ cdef inline bint is_traced_sequence(object x):
 
 
 def traced_sequence(x):
-    """Say whether ``x`` is a traced list or tuple, or one with traced values in it."""
+    """Return whether ``x`` is a traced list or tuple, or one with traced values in it."""
     return is_traced_sequence(x)
 
 
 def traced_items(sequence):
-    """Give the items of a sequence as a list, traced lists and tuples among them as arrays."""
+    """Return the items of a sequence as a list, traced lists and tuples among them as traced arrays."""
     cdef list items = list(sequence)
     cdef Py_ssize_t i
     for i in range(len(items)):
@@ -26,14 +26,15 @@ def traced_items(sequence):
 
 
 cdef bint is_real_scalar(object x):
-    # A float64, boxed or not, or a number that becomes one in an array.
+    # Return whether x is a float64, boxed or not, or a number that becomes one in an array.
     cdef double value
     x = unbox_all(x)
     return as_double(x, &value) and Py_TYPE(x) is not &PyArray_Type
 
 
 cdef int collect_scalars(object x, list shape, Py_ssize_t depth, list flat) except -1:
-    # The scalars in nested lists, in order; 0 where the lists are of unequal lengths or hold anything else.
+    # Append the scalars in nested lists to `flat`, in order, and the lists' lengths to `shape`. Return 0 if lists of one
+    # depth have unequal lengths, or hold anything else.
     cdef PyTypeObject *t = Py_TYPE(x)
     if t is not &PyList_Type and t is not &PyTuple_Type:
         if depth != len(shape) or not is_real_scalar(x):
@@ -53,19 +54,19 @@ cdef int collect_scalars(object x, list shape, Py_ssize_t depth, list flat) exce
 
 
 def scalars_in(x):
-    """Find the scalars of an array of real numbers, traced or not, that is given as nested lists.
+    """Return the scalars of an array of real numbers, traced or not, that is given as nested lists.
 
     Returns
     -------
     tuple of (tuple of int, list) or None
-        The array's shape, and the scalars in order; None where ``x`` is anything else.
+        The array's shape, and the scalars in order; None if ``x`` is anything else.
     """
     cdef list shape = [], flat = []
     return (tuple(shape), flat) if collect_scalars(x, shape, 0, flat) else None
 
 
 def array_of(tuple shape, tuple values):
-    """Give the array of this shape with these numbers in it."""
+    """Return a float64 array of a shape with the given numbers, in C order."""
     cdef cnp.npy_intp dims[16]
     cdef Py_ssize_t i
     cdef double *data

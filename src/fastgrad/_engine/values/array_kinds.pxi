@@ -1,19 +1,20 @@
 # Dtypes and shapes of arrays and scalars, and their comparison.
 
 cdef inline ArrayKind kind_of(object value):
+    """Return dtype and shape of a value, boxed or not; they are borrowed from it."""
     cdef ArrayKind kind
     cdef PyTypeObject *t
-    cdef PyObject *plain = unbox_borrowed(<PyObject *>value)
-    t = type_of(plain)
+    cdef PyObject *concrete = unbox_borrowed(<PyObject *>value)
+    t = type_of(concrete)
     kind.ndim = 0
     kind.dims = NULL
     kind.typenum = -1
     if t is &PyDoubleArrType_Type or t is &PyFloat_Type:
         kind.typenum = cnp.NPY_DOUBLE
-    elif cnp.PyArray_Check(<object>plain):
-        kind.typenum = cnp.PyArray_TYPE(<ndarray>plain)
-        kind.ndim = cnp.PyArray_NDIM(<ndarray>plain)
-        kind.dims = cnp.PyArray_DIMS(<ndarray>plain)
+    elif cnp.PyArray_Check(<object>concrete):
+        kind.typenum = cnp.PyArray_TYPE(<ndarray>concrete)
+        kind.ndim = cnp.PyArray_NDIM(<ndarray>concrete)
+        kind.dims = cnp.PyArray_DIMS(<ndarray>concrete)
     elif t is &PyCDoubleArrType_Type or t is &PyComplex_Type:
         kind.typenum = cnp.NPY_CDOUBLE
     elif t is &PyFloatArrType_Type:
@@ -43,7 +44,7 @@ cdef inline bint has_shape(ArrayKind *kind, PyObject *shape):
 
 
 cdef bint same_space(object x, object ans):
-    """Return whether x and ans have one shape and dtype."""
+    """Return whether x and ans have the same shape and dtype."""
     cdef ArrayKind a = kind_of(x), b = kind_of(ans)
     return a.typenum == b.typenum and same_shape(&a, &b)
 
@@ -62,7 +63,7 @@ cdef bint fits_space(object g, object space):
 
 
 cdef bint is_batch_of(object batch, ArrayKind kind, Py_ssize_t rows):
-    """Return whether a batch has `rows` rows of the given kind; False if it has no numbers with a point in them."""
+    """Return whether a batch has `rows` rows of a given kind, of real or complex floats."""
     cdef ArrayKind row = kind_of(batch)
     if not (cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
         return False

@@ -1,10 +1,10 @@
-# Rules done in C on plain values: what the Python rules of the same functions do, for the commonest of them.
+# Rules in C on concrete values, for the commonest functions whose rules are not fused derivatives.
 #
-# Each gives None where this is not the way (a value is a box, not contiguous, of another dtype, ...), and the Python
-# rule is called.
+# Each computes what the Python rule of the same function does. It returns None if it does not apply (a value is a box,
+# not contiguous, of another dtype, ...); the caller then calls the Python rule.
 
 cdef object sum_vjp(object g, ArrayVSpace space, bint mean):
-    """The cotangent of an array that was summed, or averaged, to a scalar; None where Python must do it."""
+    """Return the cotangent of an array that was summed, or averaged, to a scalar."""
     cdef double value
     cdef cnp.npy_intp i, n
     cdef cnp.npy_intp shape[64]
@@ -31,8 +31,8 @@ cdef object sum_vjp(object g, ArrayVSpace space, bint mean):
 
 
 cdef object constant_array(double value, int ndim, cnp.npy_intp *shape):
-    # A large array all of whose elements are one number in memory. It spares writing and reading them, but must not be
-    # handed to users: see `materialize`.
+    # Return a large array all of whose elements are one number in memory, with strides of 0. Nothing has to be written
+    # or read for each element, but it must not be handed to users: see `materialize`.
     cdef cnp.npy_intp strides[64]
     cdef int i
     number = cnp.PyArray_EMPTY(0, shape, cnp.NPY_DOUBLE, 0)
@@ -46,7 +46,7 @@ cdef object constant_array(double value, int ndim, cnp.npy_intp *shape):
 
 
 cdef inline bint is_constant(object x):
-    # An array as constant_array makes it, or a view of one, that has a number to read.
+    # Return whether x is an array made by constant_array, or a view of one, with at least one element.
     return (Py_TYPE(x) is &PyArray_Type and cnp.PyArray_TYPE(<ndarray>x) == cnp.NPY_DOUBLE
             and cnp.PyArray_NDIM(<ndarray>x) > 0
             and cnp.PyArray_STRIDE(<ndarray>x, 0) == 0 and not cnp.PyArray_ISWRITEABLE(<ndarray>x)
@@ -62,14 +62,14 @@ cdef bint has_no_strides(object x):
 
 
 cdef object materialize(object g):
-    """A cotangent as it can be handed to a user: with memory for each element, to do with it as he likes."""
+    """Return a cotangent that users can write to: a copy if it is read-only (stride 0)."""
     if Py_TYPE(g) is &PyArray_Type and not cnp.PyArray_ISWRITEABLE(<ndarray>g):
         return cnp.PyArray_NewCopy(g, cnp.NPY_CORDER)
     return g
 
 
 def sum_axis_vjp(g, space, axis):
-    """Give the cotangent of an array that was summed over axes.
+    """Return the cotangent of an array that was summed over an axis.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def sum_axis_vjp(g, space, axis):
     Returns
     -------
     ndarray or None
-        None where these are not plain values, or the axis is no int.
+        None if an argument is not a concrete array, or the axis is not an int.
     """
     cdef cnp.npy_intp shape[64]
     cdef cnp.npy_intp kept[64]
@@ -107,7 +107,7 @@ def sum_axis_vjp(g, space, axis):
 
 
 cdef object outer_product(object a, object b):
-    # Of two vectors of one dtype.
+    # Return the outer product of two vectors of one dtype.
     cdef cnp.npy_intp shape[2]
     cdef cnp.PyArray_Dims dims
     shape[0], shape[1] = cnp.PyArray_DIM(<ndarray>a, 0), 1
@@ -116,7 +116,7 @@ cdef object outer_product(object a, object b):
 
 
 cdef object dot_vjp(object g, ArrayVSpace space, object other, bint left):
-    """The cotangent of one factor of a product of vectors and matrices: of a in dot(a, b) if `left`, else of b."""
+    """Return the cotangent of one factor of a product of vectors and matrices: of a in dot(a, b) if `left`, else of b."""
     cdef int n, m
     if Py_TYPE(other) is not &PyArray_Type or cnp.PyArray_TYPE(<ndarray>other) != (<cnp.dtype>space.dtype).num:
         return None
@@ -136,7 +136,8 @@ cdef object dot_vjp(object g, ArrayVSpace space, object other, bint left):
 
 
 cdef bint read_operand(object x, object like, double **data, Py_ssize_t *step, double *number):
-    # A number, or a plain float64 array of the shape of `like`: where its elements are, how far apart in elements.
+    # Set where the elements of an operand are and how many elements lie between two: 0 for a number, 1 for a float64
+    # array of the shape of `like`. Return False for anything else.
     step[0] = 0
     data[0] = number
     if as_double(x, number):
@@ -148,7 +149,7 @@ cdef bint read_operand(object x, object like, double **data, Py_ssize_t *step, d
 
 
 cdef object maximum_vjp(object g, object ans, object one, object other):
-    """What `one` of the two arguments of a maximum or minimum gets of g: all, half where they tie, or nothing."""
+    """Return the cotangent of `one` of the two arguments of a maximum or minimum: g, half of it at ties, or 0."""
     cdef double *data[4]
     cdef Py_ssize_t steps[4]
     cdef double numbers[4]
@@ -172,7 +173,7 @@ cdef object maximum_vjp(object g, object ans, object one, object other):
 
 
 def extreme_vjp(g, ans, x, axis=None):
-    """Give the cotangent of an array whose largest or smallest elements were taken: shared by those that tie.
+    """Return the cotangent of an array whose largest or smallest elements were taken; elements that tie share it.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def extreme_vjp(g, ans, x, axis=None):
     Returns
     -------
     ndarray or None
-        None where these are not plain float64 values, or there is a nan among the extremes.
+        None if an argument is not a concrete float64 array or number, or an extreme is nan.
     """
     cdef double gs, extremes
     cdef double *data = NULL
@@ -233,7 +234,7 @@ def extreme_vjp(g, ans, x, axis=None):
 
 
 cdef object reshape_vjp(object g, ArrayVSpace space):
-    """A cotangent in the shape of a space, its elements in C order."""
+    """Return a cotangent in the shape of a space, its elements in C order."""
     cdef cnp.npy_intp shape[64]
     cdef cnp.PyArray_Dims dims
     cdef int i
@@ -246,7 +247,7 @@ cdef object reshape_vjp(object g, ArrayVSpace space):
 
 
 cdef object apply_compiled_rule(int routine, object g, object ans, object x, object y):
-    """A rule done in C; None where it does not do: the values are not plain."""
+    """Return the cotangent by the compiled rule with this number, None if it does not apply to these values."""
     if routine == COMPILED_SUM or routine == COMPILED_MEAN:
         return sum_vjp(g, x, routine == COMPILED_MEAN) if type(x) is ArrayVSpace else None
     if routine == COMPILED_DOT_LEFT:

@@ -66,7 +66,7 @@ cdef inline int note_path(str part) except -1:
     return 0
 
 
-# What NumPy passes for a keyword that was not given; some people pass it too.
+# What NumPy takes for a keyword that was not given; some users pass it too.
 cdef PyObject *not_given = <PyObject *>np._NoValue
 
 
@@ -85,7 +85,7 @@ cdef inline object function_for_call(Primitive fun, bint shortcut):
 
 
 cdef inline object compute_vectorcall(Primitive fun, PyObject **args, size_t nargsf, PyObject *keywords):
-    """Return what the function returns for concrete values, by vectorcall."""
+    """Return the function's value for concrete arguments, given as vectorcall has them."""
     cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf), i
     cdef bint shortcut = n > 0 and takes_shortcut(fun, args[0], n)
     if shortcut and keywords != NULL:
@@ -95,7 +95,7 @@ cdef inline object compute_vectorcall(Primitive fun, PyObject **args, size_t nar
 
 
 cdef object compute_call(Primitive fun, tuple args, dict kwargs):
-    """Return what the function returns for concrete values."""
+    """Return the function's value for concrete arguments."""
     cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>args)
     cdef bint shortcut
     if kwargs is None and n == 2:
@@ -109,7 +109,7 @@ cdef object compute_call(Primitive fun, tuple args, dict kwargs):
 
 
 cdef inline object compute_unary(Primitive fun, object x):
-    """fun on a plain value."""
+    """Return the function's value for one concrete argument."""
     cdef double a
     cdef fastgrad_call_info *loop
     cdef PyObject *args[2]
@@ -140,7 +140,7 @@ cdef inline object compute_unary(Primitive fun, object x):
 
 
 cdef inline object binary_by_loop(Primitive fun, object x, object y):
-    # None where NumPy must do it.
+    # Return the value of a ufunc of two arguments by C arithmetic or an inner loop; None if NumPy must compute it.
     cdef fastgrad_call_info *loop
     cdef double a, b, r
     cdef int x_is_number = as_double(x, &a), y_is_number = as_double(y, &b)
@@ -167,7 +167,7 @@ cdef inline object binary_by_loop(Primitive fun, object x, object y):
 
 
 cdef inline object compute_binary(Primitive fun, object x, object y):
-    """fun on two plain values."""
+    """Return the function's value for two concrete arguments."""
     cdef PyObject *args[3]
     cdef bint in_c
     if fun.operation >= OPERATION_INDEX:
@@ -175,7 +175,7 @@ cdef inline object compute_binary(Primitive fun, object x, object y):
             note_path("item read")
             return item_of(x, y)
         if Py_TYPE(x) is &PyArray_Type and Py_TYPE(y) is &PyArray_Type:
-            # What numpy.dot is, once it knows that nobody else wants the call.
+            # What numpy.dot itself calls once it knows that no argument overrides __array_function__.
             note_path("PyArray_MatrixProduct")
             ans = cnp.PyArray_MatrixProduct(x, y)
             return ans[()] if Py_TYPE(ans) is &PyArray_Type and cnp.PyArray_NDIM(<ndarray>ans) == 0 else ans
@@ -192,12 +192,12 @@ cdef inline object compute_binary(Primitive fun, object x, object y):
 
 
 cdef inline object multiply_values(object x, object y):
-    """x * y, boxed or not."""
+    """Return x * y, boxed or not."""
     return p_multiply.call(x, y)
 
 
 cdef inline bint adds_as_array(object x):
-    # A value whose vector space is that of arrays for certain, boxed or not, so that `+` adds it.
+    # Return whether the vector space of a value, boxed or not, is known to be one of arrays, so that `+` adds it.
     cdef PyTypeObject *t
     while Py_TYPE(x) is <PyTypeObject *>ArrayBox:
         x = (<Box>x)._value
@@ -207,7 +207,7 @@ cdef inline bint adds_as_array(object x):
 
 
 cdef object add_values(object x, object y):
-    """x + y in their vector space, as a new value."""
+    """Return x + y in their vector space, as a new value."""
     if adds_as_array(x) and adds_as_array(y):
         return p_add.call(x, y)
     return vspace(y).add(x, y)

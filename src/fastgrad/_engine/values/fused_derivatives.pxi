@@ -13,8 +13,8 @@ cdef extern from *:
         int x, y, out;  /* registers; y is -1 for a ufunc of one argument */
     } fastgrad_step;
 
-    /* data, strides: of each register; a stride of 0 in `advance` keeps a register in its place from block to block.
-       Gives the flags that were raised, or -1 if a loop failed. Needs no GIL. */
+    /* `data` and `strides` are those of each register; where `advance` is 0, a register stays in place from block to
+       block. Return the flags that were raised, or -1 if a loop failed. The GIL is not needed. */
     static int fastgrad_run_steps(const fastgrad_step *steps, int n_steps, char **data, const npy_intp *strides,
                                   const npy_intp *advance, int n_registers, npy_intp n, npy_intp block) {
         int s, r, flags = 0;
@@ -49,7 +49,7 @@ cdef extern from *:
                            cnp.npy_intp, cnp.npy_intp) nogil
 
 cdef enum:
-    # Registers: g, ans, x, y; constants; values in between; the result.
+    # Registers: four inputs (g, ans, x, y), constants, intermediate values, the result.
     N_INPUTS = 4
     FIRST_CONSTANT = 4
     N_CONSTANTS = 5
@@ -60,25 +60,25 @@ cdef enum:
     MAX_STEPS = 7
     BLOCK_BYTES = 4096
 
-# The same, for fastgrad._rules.recording.
+# The same for fastgrad._rules.recording, which makes fused derivatives.
 fused_derivative_limits = {"constants": N_CONSTANTS, "steps": MAX_STEPS, "first constant": FIRST_CONSTANT,
                            "first between": FIRST_BETWEEN, "result": RESULT}
 
 
 cdef class FusedDerivative:
-    """A straight line of ufuncs.
+    """A derivative as a sequence of ufunc calls without branches.
 
     Parameters
     ----------
     steps : list of (Primitive, int, int, int)
-        Ufunc, registers of its arguments (the second -1 if it takes one) and of its answer; the last answer is the
-        result.
+        The ufunc, the registers of its arguments (the second -1 if it has one), and that of its answer. The last answer
+        is the result.
     constants : list of float
-        What the registers of constants hold.
+        The values of the registers of constants.
     """
 
-    # The steps, with the loops for each place of Primitive.loops; runs: whether all of these are there. lanes: which of
-    # the operations on scalars a step is, done without a loop. Bit i of inputs: g, ans, x, y.
+    # The steps with the loops of each dtype, and whether all of these loops exist. `operations` are the OPERATION_ of
+    # the steps, for scalars. Bit i of `inputs` says whether g, ans, x or y is used.
     cdef fastgrad_step steps[3][MAX_STEPS]
     cdef bint runs[3]
     cdef bint runs_scalars
@@ -108,9 +108,9 @@ cdef class FusedDerivative:
             self.constants[i] = constants[i]
 
     cdef object run(self, PyObject **inputs, int reuse):
-        """The result for inputs g, ans, x, y (those not used may be NULL); None where this is not the way.
+        """Return the result for inputs g, ans, x, y (those not used may be NULL), None if the loops cannot compute it.
 
-        `reuse`: which of them the result may take the place of, if nobody else holds it.
+        `reuse` says which of them the result may overwrite, if nobody else refers to it.
         """
         cdef double scalars[N_REGISTERS]
         cdef PyObject *like = NULL
@@ -137,7 +137,7 @@ cdef class FusedDerivative:
         if like == NULL:
             return self.run_on_scalars(scalars) if self.runs_scalars and constant == NULL else None
         if not self.runs[typenum] or (strong and typenum == 1):
-            return None  # a float64 beside a float32 array makes float64 of it
+            return None  # a float64 and a float32 array give a float64 array
         if constant != NULL:
             if typenum != DTYPE_DOUBLE or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>constant):
                 return None
@@ -200,7 +200,7 @@ cdef class FusedDerivative:
             step = &self.steps[dtype][i]
             if (self.operations[i] and not strides[step.x] and (step.y < 0 or not strides[step.y])
                     and step.out != RESULT):
-                # Once for all: a loop that sees a number as exponent may go a faster way.
+                # A number, computed once: loops such as that of power are faster where an operand is a number.
                 if not compute_scalar(self.operations[i], scalars[step.x], scalars[max(step.y, 0)], &scalars[step.out]):
                     return None
                 data[step.out], strides[step.out] = <char *>&cells[step.out], 0
@@ -217,7 +217,7 @@ cdef class FusedDerivative:
         if n <= LOOP_SIZE:
             code = fastgrad_run_steps(steps, n_steps, data, strides, advance, N_REGISTERS, n, block)
         else:
-            # What a node keeps is borrowed from it, and another thread may set its pullback meanwhile.
+            # The inputs are borrowed from a node whose pullback another thread may set meanwhile.
             held = []
             for i in range(N_INPUTS):
                 if self.inputs >> i & 1:
@@ -228,7 +228,7 @@ cdef class FusedDerivative:
         if code > 0 and are_ignored(code):
             code = 0
         if code > 0 and into != NULL:
-            # What stood there is lost, but the result is that of the ufuncs: only a warning is due.
+            # The overwritten input is lost, but the result is that of the ufuncs: only a warning is due.
             report_flags(code)
             code = 0
         if code < 0:
@@ -239,7 +239,7 @@ cdef class FusedDerivative:
 
 
 cdef bint add_into(object total, object g) except -1:
-    """Add g to a small plain array in place; False where this is not the way."""
+    """Add g to a small array in place, and return True; return False if an inner loop cannot do it."""
     cdef fastgrad_step step
     cdef char *data[3]
     cdef cnp.npy_intp strides[3]
@@ -262,7 +262,7 @@ cdef bint add_into(object total, object g) except -1:
 
 
 cdef object flagged = [
-    # A call of a ufunc that raises each flag, for NumPy to warn of it, or to raise, as np.errstate says.
+    # For each flag a ufunc call that raises it, so that NumPy warns or raises as np.errstate says.
     (FE_OVERFLOW, "over", np.multiply, np.array([1e300]), np.array([1e300])),
     (FE_INVALID, "invalid", np.multiply, np.array([np.inf]), np.array([0.0])),
     (FE_DIVBYZERO, "divide", np.divide, np.array([1.0]), np.array([0.0])),
@@ -271,7 +271,7 @@ cdef object flagged = [
 
 
 cdef bint are_ignored(int flags) except -1:
-    """Are all of these floating-point flags ignored by NumPy at present?"""
+    """Return whether np.errstate is set to ignore all of these floating-point flags."""
     modes = np.geterr()
     for flag, name, _, _, _ in flagged:
         if flags & flag and modes[name] != "ignore":

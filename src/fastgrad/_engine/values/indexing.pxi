@@ -1,8 +1,9 @@
-# Indexing of plain arrays, and the adding of its cotangents in place: a loop over x[i] costs the same at every step.
+# Indexing of concrete arrays, and what is known of an index without applying it. How cotangents of items are added is
+# in nodes/indexing.pxi.
 
 cdef extern from *:
     """
-    /* One element of a one-dimensional float64 array; NULL without an error where x and i are anything else. */
+    /* Return a pointer to one element of a one-dimensional float64 array; NULL, and no error, for any other x or index. */
     static inline double *fastgrad_element(PyObject *x, PyObject *index) {
         PyArrayObject *array = (PyArrayObject *)x;
         int overflow;
@@ -20,7 +21,7 @@ cdef extern from *:
 
 
 cdef inline object item_of(object x, object index):
-    """x[index] of any object."""
+    """Return x[index] for any object."""
     cdef double *element
     if Py_TYPE(x) is &PyArray_Type:
         element = fastgrad_element(x, index)
@@ -30,7 +31,7 @@ cdef inline object item_of(object x, object index):
 
 
 cdef bint is_basic_index(object index):
-    """Does an index give a view, so that no element is met twice?"""
+    """Return whether an index selects a view, so that it selects no element twice."""
     if type(index) is tuple:
         for item in index:
             if type(item) is tuple or not is_basic_index(item):
@@ -41,12 +42,25 @@ cdef bint is_basic_index(object index):
 
 
 def is_basic(index):
-    """Say whether an index gives a view, so that no element is met twice."""
+    """Return whether an index selects a view, so that it selects no element twice."""
     return is_basic_index(index)
 
 
 def meets_once(index, shape):
-    """Say whether an index that is not basic meets no element twice for certain: a mask, or integers that differ."""
+    """Return whether an advanced index is known to select no element twice.
+
+    Parameters
+    ----------
+    index : object
+        An index of an array that is not basic: a mask, or integers, alone or beside basic indices in a tuple.
+    shape : tuple of int
+        The shape of the array.
+
+    Returns
+    -------
+    bool
+        True for a mask, and for integers that differ; False also where it is not known.
+    """
     if type(index) is tuple:
         arrays = []
         for item in index:
@@ -67,7 +81,7 @@ def meets_once(index, shape):
         return True
     if index.dtype.kind not in "iu" or not shape:
         return False
-    # Marking beats sorting, unless the axis is much longer than the index.
+    # Marking what was selected is faster than sorting, unless the axis is much longer than the index.
     index = index.astype(np.intp).ravel()
     index = np.where(index < 0, index + shape[0], index)
     if shape[0] > 16 * len(index) + 1024:

@@ -1,16 +1,17 @@
-# The ufunc lane: NumPy's own inner loops, called without NumPy's preparations, for small plain arrays and scalars.
+# NumPy's own inner loops, called without the preparations of a ufunc call, for small arrays and scalars.
 #
-# A loop is the very function NumPy would call, so results are the same bit for bit. Where a floating-point flag is
-# raised the result is dropped and the ufunc called the normal way, so that np.errstate and the warnings are NumPy's.
-# Where NumPy's capsule is not the one known here, or FASTGRAD_LANE=0, no loop is found and all goes the normal way.
+# A loop is the very function that NumPy would call, so results are the same bit for bit. If a floating-point flag is
+# raised, the result is dropped and the ufunc itself is called, so that np.errstate and the warnings are NumPy's. No
+# loop is found, and every ufunc is called as usual, if NumPy's capsule is not the one known here or the environment
+# variable FASTGRAD_INNER_LOOPS (formerly FASTGRAD_LANE) is 0.
 
 cdef extern from *:
     """
     #include <fenv.h>
     #define FASTGRAD_FLAGS (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)
 
-    /* The flags of the unit that does float and double on x86-64, read without a call; fetestexcept reads those of
-       another unit too, and takes as long as a small loop. */
+    /* On x86-64 float and double set the flags of the SSE unit, which can be read without a call; fetestexcept reads
+       the x87 unit's too, and takes as long as a small loop. */
     #if defined(__SSE2__) && defined(__x86_64__) && FE_INVALID == 1 && FE_DIVBYZERO == 4 && FE_OVERFLOW == 8 \\
         && FE_UNDERFLOW == 16
     #include <xmmintrin.h>
@@ -35,7 +36,7 @@ cdef extern from *:
         npy_bool no_floatingpoint_errors;
     } fastgrad_call_info;
 
-    /* 1: done, 0: a flag was raised, or the loop failed. */
+    /* Return whether the loop ran without raising a flag. */
     static inline int fastgrad_run(fastgrad_call_info *info, char **data, npy_intp n, npy_intp *strides) {
         fastgrad_clear_flags();
         if (info->loop(info->context, data, &n, strides, info->auxdata) < 0) {
@@ -51,29 +52,29 @@ cdef extern from *:
         cnp.npy_bool requires_pyapi
     bint fastgrad_run(fastgrad_call_info *, char **, cnp.npy_intp, cnp.npy_intp *)
 
-# Beyond this many elements NumPy's preparations no longer matter, and it releases the GIL for the loop.
+# Beyond LOOP_SIZE elements NumPy's preparations no longer matter, and NumPy releases the GIL for the loop.
 cdef enum:
     LOOP_SIZE = 4096
-    # Where the loops for the dtypes stand in Primitive.loops.
+    # The positions in Primitive.loops of the loops for each dtype.
     DTYPE_DOUBLE = 0
     DTYPE_FLOAT = 1
     DTYPE_COMPLEX = 2
 
 cdef bint inner_loops_enabled = os.environ.get("FASTGRAD_INNER_LOOPS", os.environ.get("FASTGRAD_LANE", "1")) != "0"
 
-# The capsules own what the loops point to: kept for ever, as the ufuncs are.
+# The capsules own what the loops point to, so they are kept as long as the process lives.
 cdef list loop_capsules = []
 
 
 cdef fastgrad_call_info *find_loop(object ufunc, object dtype):
-    """NumPy's inner loop of ufunc on arguments and answer all of dtype; NULL where there is none that will do."""
+    """Return NumPy's inner loop of a ufunc whose arguments and answer all have the dtype; NULL if there is none."""
     cdef fastgrad_call_info *info
     try:
         dtypes, capsule = ufunc._resolve_dtypes_and_context((dtype,) * ufunc.nin + (None,))
         if any(d is not dtype for d in dtypes) or not PyCapsule_IsValid(capsule, "numpy_1.24_ufunc_call_info"):
             return NULL
         ufunc._get_strided_loop(capsule)
-    except (AttributeError, TypeError, ValueError):  # no such loop, or a NumPy that has no such functions
+    except (AttributeError, TypeError, ValueError):  # there is no such loop, or NumPy lacks these functions
         return NULL
     info = <fastgrad_call_info *>PyCapsule_GetPointer(capsule, "numpy_1.24_ufunc_call_info")
     if info.loop == NULL or info.requires_pyapi:
@@ -83,7 +84,7 @@ cdef fastgrad_call_info *find_loop(object ufunc, object dtype):
 
 
 cdef void find_inner_loops(Primitive fun):
-    # Once per ufunc, at import.
+    # Look up the loops of a primitive's ufunc, once at import.
     if inner_loops_enabled and fun.fun.nout == 1 and fun.fun.nin <= 2 and fun.fun.signature is None:
         fun.loops[DTYPE_DOUBLE] = <void *>find_loop(fun.fun, np.dtype(np.float64))
         fun.loops[DTYPE_FLOAT] = <void *>find_loop(fun.fun, np.dtype(np.float32))
@@ -91,7 +92,7 @@ cdef void find_inner_loops(Primitive fun):
 
 
 cdef inline int dtype_index(object array):
-    # Where the loop for an array stands in Primitive.loops; -1 for what is no plain array.
+    # Return the position in Primitive.loops of the loop for an array, -1 if it is not one that the loops can read.
     cdef int typenum, last
     if Py_TYPE(array) is not &PyArray_Type or cnp.PyArray_NDIM(<ndarray>array) == 0:
         return -1
@@ -100,7 +101,7 @@ cdef inline int dtype_index(object array):
     typenum = cnp.PyArray_TYPE(<ndarray>array)
     last = cnp.PyArray_NDIM(<ndarray>array) - 1
     if cnp.PyArray_STRIDE(<ndarray>array, last) != cnp.PyArray_ITEMSIZE(<ndarray>array):
-        return -1  # one element of a reversed array counts as contiguous; NumPy's loops see its stride
+        return -1  # a reversed array of one element counts as contiguous, but NumPy's loops see its stride
     if typenum == cnp.NPY_DOUBLE:
         return DTYPE_DOUBLE
     if typenum == cnp.NPY_FLOAT:
@@ -109,7 +110,7 @@ cdef inline int dtype_index(object array):
 
 
 cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
-    # The loop for an array that is plain and small; NULL otherwise.
+    # Return the loop for a small array, NULL if there is none.
     cdef int dtype = dtype_index(array)
     if dtype < 0 or cnp.PyArray_SIZE(<ndarray>array) > LOOP_SIZE:
         return NULL
@@ -117,7 +118,7 @@ cdef inline fastgrad_call_info *loop_for(Primitive fun, object array):
 
 
 cdef inline bint put_scalar(double *cell, double value, int dtype):
-    # Write a number as the loops for arrays read it; False where it is out of the range of float32.
+    # Write a number as the loops for a dtype read it; return False if it is beyond the range of float32.
     if dtype == DTYPE_FLOAT:
         if fabs(value) > FLT_MAX:
             return False
@@ -136,7 +137,7 @@ cdef inline object empty_like(object x):
 
 cdef inline object loop_on_arrays(fastgrad_call_info *loop, object like, char *x, cnp.npy_intp x_step, char *y,
                                   cnp.npy_intp y_step):
-    # The loop run over as many elements as `like` has, into a new array of its shape; None where NumPy must do it.
+    # Run the loop over as many elements as `like` has, and return a new array of its shape; None if a flag was raised.
     cdef char *data[3]
     cdef cnp.npy_intp strides[3]
     cdef int last = 1 if y == NULL else 2
@@ -149,8 +150,8 @@ cdef inline object loop_on_arrays(fastgrad_call_info *loop, object like, char *x
 
 
 cdef inline object loop_on_scalars(fastgrad_call_info *loop, double x, double *y):
-    # The loop run on one or two doubles; None where NumPy must do it. Strides are 0 as NumPy has them for scalars: the
-    # loop of power looks at them.
+    # Run the loop on one or two doubles; return None if a flag was raised. Strides are 0, as NumPy has them for scalars:
+    # the loop of power looks at them.
     cdef char *data[3]
     cdef cnp.npy_intp strides[3]
     cdef double ans
@@ -162,6 +163,6 @@ cdef inline object loop_on_scalars(fastgrad_call_info *loop, double x, double *y
 
 
 def inner_loop_dtypes(Primitive fun):
-    """Say for which dtypes NumPy's inner loop was found: "d", "f", "D"."""
+    """Return the type codes for which NumPy's inner loop was found, from "d", "f" and "D"."""
     cdef int dtype
     return "".join(code for dtype, code in enumerate("dfD") if fun.loops[dtype] != NULL)

@@ -1,11 +1,13 @@
-# Sums over axes of plain arrays by NumPy's own loop of `add`, and maxima by theirs: bit for bit NumPy's reductions,
-# which spend more on their preparations than on small arrays.
+# Sums over axes by NumPy's inner loop of `add`, and maxima and minima by theirs.
+#
+# The results are bit for bit those of NumPy's reductions, whose preparations take longer than summing a small array.
 
 cdef extern from *:
     """
     #define FASTGRAD_MAX_AXES 64
 
-    /* Axes in groups, neighbours of one kind joined: kept and summed ones. The innermost is one call of the loop. */
+    /* Axes from the outermost to the innermost, neighbours that are both kept or both summed joined into one. The
+       innermost is one call of the loop. */
     typedef struct {
         npy_intp n, x_step, total_step;
     } fastgrad_axes;
@@ -23,7 +25,7 @@ cdef extern from *:
             fastgrad_add_up(info, axes + 1, n_axes - 1, x + i * axes->x_step, total + i * axes->total_step);
     }
 
-    /* False where a flag was raised. */
+    /* Return whether no flag was raised. */
     static int fastgrad_sum(fastgrad_call_info *info, const fastgrad_axes *axes, int n_axes, char *x, char *total) {
         fastgrad_clear_flags();
         fastgrad_add_up(info, axes, n_axes, x, total);
@@ -38,21 +40,21 @@ cdef extern from *:
     bint fastgrad_sum(fastgrad_call_info *, const fastgrad_axes *, int, char *, char *)
 
 
-# What NumPy starts a sum with: 0.0, or -0.0 in newer versions.
+# What NumPy starts a sum with: 0.0, in newer versions -0.0.
 cdef double zero_of_sums = np.add.reduce(np.array([-0.0]))
 
 
 cdef object scalar_of(object array):
-    # The one element of a new array, as NumPy's scalar.
+    # Return the one element of an array as NumPy's scalar.
     if cnp.PyArray_TYPE(<ndarray>array) == cnp.NPY_DOUBLE:
         return fastgrad_float64((<double *>cnp.PyArray_DATA(<ndarray>array))[0])
     return cnp.PyArray_ToScalar(cnp.PyArray_DATA(<ndarray>array), array)
 
 
 cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shape):
-    """The sum over the axes marked in `summed`, in a new array of the shape given, or a scalar for a shape of ().
+    """Return the sum over the axes marked in `summed`: a new array of the given shape, a scalar for the shape ().
 
-    None where this is not the way: x is no plain array, or a floating-point flag was raised.
+    Return None if the inner loop cannot read x, or a floating-point flag was raised; the caller then calls NumPy.
     """
     cdef fastgrad_axes axes[64]
     cdef int dtype = dtype_index(x), n_axes = 0, i, j
@@ -61,7 +63,7 @@ cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shap
     if dtype < 0 or p_add.loops[dtype] == NULL or cnp.PyArray_SIZE(<ndarray>x) == 0:
         return None
     item = cnp.PyArray_ITEMSIZE(<ndarray>x)
-    # From the last axis to the first; x is contiguous, and so is the answer.
+    # From the last axis to the first: x is contiguous, and so is the answer.
     size = 1
     for i in range(cnp.PyArray_NDIM(<ndarray>x) - 1, -1, -1):
         n = cnp.PyArray_DIM(<ndarray>x, i)
@@ -95,7 +97,7 @@ cdef object sum_axes(object x, bint *summed, int n_kept, cnp.npy_intp *kept_shap
 
 
 cdef object sum_to(object g, ArrayVSpace space):
-    """A cotangent summed to the shape of a space it was broadcast from; None where Python must do it."""
+    """Return a cotangent summed to the shape of a space that was broadcast; None if Python code must do it."""
     cdef bint summed[64]
     cdef cnp.npy_intp shape[64]
     cdef int n, n_kept, i
@@ -115,7 +117,7 @@ cdef object sum_to(object g, ArrayVSpace space):
 
 
 cdef object reduce_all(Primitive fun, object x):
-    """A reduction of all elements to a scalar; None where NumPy must do it."""
+    """Return the reduction of all elements to a scalar; None if NumPy must do it."""
     cdef bint summed[64]
     cdef cnp.npy_intp n = 0
     cdef int i
@@ -134,7 +136,7 @@ cdef object reduce_all(Primitive fun, object x):
 
 
 cdef object extreme(Primitive fun, object x):
-    # The largest or smallest element: the loop from the second element on, its answer started with the first.
+    # Return the largest or smallest element: the loop runs from the second element on, starting with the first.
     cdef int dtype = dtype_index(x)
     cdef cnp.npy_intp one = 1
     cdef cnp.npy_intp strides[3]
@@ -153,7 +155,7 @@ cdef object extreme(Primitive fun, object x):
 
 
 cdef object sum_over(object a, object axis, bint keepdims):
-    """The sum of a plain array over axes, as a new array or scalar; None where NumPy must do it."""
+    """Return the sum of an array over axes as a new array or scalar; None if NumPy must do it."""
     cdef bint summed[64]
     cdef cnp.npy_intp shape[64]
     cdef int ndim = cnp.PyArray_NDIM(<ndarray>a), n_kept = 0, i
@@ -179,13 +181,23 @@ cdef object sum_over(object a, object axis, bint keepdims):
 
 
 def array_sum(a, axis=None, *, keepdims=False):
-    """Sum an array as ``numpy.sum`` does."""
+    """Return the sum of an array, bit for bit that of ``numpy.sum``.
+
+    Parameters
+    ----------
+    a : ndarray
+        Not of a subclass.
+    axis : int, tuple of int or None
+        The axes to sum over.
+    keepdims : bool
+        Whether the axes stay, with length 1.
+    """
     total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
     return np.add.reduce(a, axis, None, None, keepdims) if total is None else total
 
 
 def array_mean(a, axis=None, *, keepdims=False):
-    """Average an array as ``numpy.mean`` does."""
+    """Return the mean of an array, bit for bit that of ``numpy.mean``; parameters as for `array_sum`."""
     total = sum_over(a, axis, keepdims) if type(keepdims) is bool else None
     if total is None:
         return a.mean(axis, keepdims=keepdims)

@@ -1,8 +1,8 @@
-# Arithmetic on scalars without NumPy, bit for bit what NumPy gives.
+# Arithmetic on scalars in C, with the same bits as NumPy's.
 
 cdef inline int as_double(object x, double *value):
-    # 2: a float64, 1: a Python number that NumPy turns into that very double, 0: anything else. An array of no axes
-    # counts as its element: so it does for NumPy.
+    # Return 2 for a float64, 1 for a Python number that NumPy converts to exactly this double, 0 for anything else. A
+    # 0-d array counts as its element, as it does in NumPy's arithmetic.
     cdef PyTypeObject *t = Py_TYPE(x)
     cdef int overflow
     cdef long i
@@ -27,8 +27,8 @@ cdef inline int as_double(object x, double *value):
 
 @cython.cdivision(True)
 cdef inline bint compute_scalar(int operation, double x, double y, double *r):
-    # IEEE-exact, as NumPy's loops are. False where a floating-point flag may have been raised, so that NumPy itself
-    # computes it and np.errstate and the warnings are NumPy's.
+    # Return False where a floating-point flag may have been raised: NumPy then computes it again, so that np.errstate
+    # and the warnings are NumPy's. These four operations are exact in IEEE arithmetic, so the bits are NumPy's.
     if operation == OPERATION_ADD:
         r[0] = x + y
     elif operation == OPERATION_SUBTRACT:

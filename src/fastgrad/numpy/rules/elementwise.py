@@ -177,7 +177,7 @@ def _only(condition, g):
 
 _EXTREMUM = (lambda g, ans, x, y: _share(g, ans, x, y), lambda g, ans, x, y: _share(g, ans, y, x))
 for _fun in (anp.maximum, anp.minimum, anp.fmax, anp.fmin):
-    def_direct(_fun, vjps=_EXTREMUM, jvps=_EXTREMUM, broadcasts=True, plain=("share left", "share right"))
+    def_direct(_fun, vjps=_EXTREMUM, jvps=_EXTREMUM, broadcasts=True, plain=("maximum left", "maximum right"))
 
 # ------------------------------------------------------------------------------------------------------------ choosing
 
