@@ -12,7 +12,7 @@ cdef enum:
     NODE_BINARY        # direct rules, two positional arguments: arg0, arg1; parent0, parent1, None where not traced
     NODE_CALL          # direct rules, any call: arg0 = (args, kwargs, argnums), parent0 = tuple of parents
     NODE_WHOLE         # one direct rule for all arguments: arg0 and parent0 as for NODE_CALL
-    NODE_STAGED        # autograd's public form of rules: arg0 = one pullback for each parent, parent0 = tuple of parents
+    NODE_STAGED        # autograd's public form of rules: arg0 = a pullback for each parent, parent0 = tuple of parents
     NODE_STAGED_WHOLE  # arg0 = one pullback for all parents
 
 # What a pullback may overwrite if nobody else refers to it, as bits: 0 for g, 1 for ans, 2 for arg0, 3 for arg1.
@@ -110,7 +110,8 @@ cdef class Rules:
     cdef bint broadcasts
     # Whether they are a user's, who may use the values of tangents: they are called once for each row of a batch.
     cdef bint opaque
-    # Whether they close over a user's functions, which may refer back to the node: the garbage collector then tracks it.
+    # Whether they close over a user's functions, which may refer back to the node: it is then tracked for the garbage
+    # collector.
     cdef bint closures
 
     cdef PyObject *rule(self, Py_ssize_t argnum, bint forward) except NULL

@@ -157,7 +157,7 @@ cdef fastgrad_mutex numbering
 
 cdef Order order_graph(VJPNode end):
     """Return the order of a graph, given its end; None if a node of a user's class is in it."""
-    # No Python code runs here, so no other thread can number the same nodes meanwhile; without the GIL the lock prevents
+    # No Python code runs here, so no other thread can number the same nodes meanwhile; without the GIL the lock sees to
     # that.
     cdef Found found
     cdef Order order = Order.__new__(Order)

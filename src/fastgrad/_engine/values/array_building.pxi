@@ -33,8 +33,8 @@ cdef bint is_real_scalar(object x):
 
 
 cdef int collect_scalars(object x, list shape, Py_ssize_t depth, list flat) except -1:
-    # Append the scalars in nested lists to `flat`, in order, and the lists' lengths to `shape`. Return 0 if lists of one
-    # depth have unequal lengths, or hold anything else.
+    # Append the scalars in nested lists to `flat`, in order, and the lists' lengths to `shape`. Return 0 if lists of
+    # one depth have unequal lengths, or hold anything else.
     cdef PyTypeObject *t = Py_TYPE(x)
     if t is not &PyList_Type and t is not &PyTuple_Type:
         if depth != len(shape) or not is_real_scalar(x):

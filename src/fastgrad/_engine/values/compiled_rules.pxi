@@ -116,7 +116,7 @@ cdef object outer_product(object a, object b):
 
 
 cdef object dot_vjp(object g, ArrayVSpace space, object other, bint left):
-    """Return the cotangent of one factor of a product of vectors and matrices: of a in dot(a, b) if `left`, else of b."""
+    """Return the cotangent of one factor of a product of vectors and matrices: a in dot(a, b) if `left`, else b."""
     cdef int n, m
     if Py_TYPE(other) is not &PyArray_Type or cnp.PyArray_TYPE(<ndarray>other) != (<cnp.dtype>space.dtype).num:
         return None

@@ -3,7 +3,7 @@
 
 cdef extern from *:
     """
-    /* Return a pointer to one element of a one-dimensional float64 array; NULL, and no error, for any other x or index. */
+    /* Return a pointer to one element of a one-dimensional float64 array; NULL, without an error, for all else. */
     static inline double *fastgrad_element(PyObject *x, PyObject *index) {
         PyArrayObject *array = (PyArrayObject *)x;
         int overflow;

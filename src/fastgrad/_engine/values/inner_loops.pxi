@@ -150,8 +150,8 @@ cdef inline object loop_on_arrays(fastgrad_call_info *loop, object like, char *x
 
 
 cdef inline object loop_on_scalars(fastgrad_call_info *loop, double x, double *y):
-    # Run the loop on one or two doubles; return None if a flag was raised. Strides are 0, as NumPy has them for scalars:
-    # the loop of power looks at them.
+    # Run the loop on one or two doubles; return None if a flag was raised. Strides are 0, as NumPy has them for
+    # scalars: the loop of power looks at them.
     cdef char *data[3]
     cdef cnp.npy_intp strides[3]
     cdef double ans
