@@ -1,28 +1,16 @@
-"""The table of rules: a row for each primitive of ``fastgrad.numpy``, by family."""
+"""The table of rules: a row for each primitive of ``fastgrad.numpy`` and ``fastgrad.scipy``.
 
-import table_composed as composed
-import table_contractions as contractions
-import table_elementwise as elementwise
-import table_fft as fft
-import table_joining as joining
-import table_linalg as linalg
-import table_reductions as reductions
-import table_scipy as scipy_functions
-import table_scipy_linalg as scipy_linalg
-import table_shapes as shapes
+``table_<file>.py`` has the rows of the rules that stand in that file of ``src/fastgrad/numpy/rules``, and
+``table_scipy_<file>.py`` those of ``src/fastgrad/scipy``; ``table_boxes.py`` has the operators and methods of a box.
+"""
 
-ROWS = [
-    *elementwise.ROWS,
-    *reductions.ROWS,
-    *shapes.ROWS,
-    *joining.ROWS,
-    *contractions.ROWS,
-    *composed.ROWS,
-    *fft.ROWS,
-    *linalg.ROWS,
-    *scipy_functions.ROWS,
-    *scipy_linalg.ROWS,
-]
+import importlib
+from pathlib import Path
+
+TABLES = {
+    path.stem: importlib.import_module(path.stem).ROWS for path in sorted(Path(__file__).parent.glob("table_*.py"))
+}
+ROWS = [row for rows in TABLES.values() for row in rows]
 
 # The cases of the table by what can be checked of them.
 ALL = [case for row in ROWS if row.exists for case in row.cases()]

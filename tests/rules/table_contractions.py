@@ -226,6 +226,25 @@ EINSUM = [
     sample(arr(1, 3), [0, 1], arr(2, 3), [0, 1], [0, 1]).but(oracle=SHAPE),
 ]
 
+VECDOT = [
+    sample(arr(3), arr(3)).but(dtypes="dfD"),
+    sample(arr(2, 3), arr(3)).but(dtypes="dD"),
+    sample(arr(2, 1, 3, layout="T"), arr(4, 3)),
+    sample(arr(3, 2), arr(3, 2), axis=0),
+    sample(arr(3, 2), arr(4, 3, 2), axis=-2),
+    sample(arr(3), arr(3, kind="D")),
+]
+MATVEC = [
+    sample(arr(2, 3), arr(3)).but(dtypes="dfD"),
+    sample(arr(4, 2, 3, layout="T"), arr(3)),
+    sample(arr(2, 3), arr(4, 3)),
+]
+VECMAT = [
+    sample(arr(2), arr(2, 3)).but(dtypes="dfD"),
+    sample(arr(2), arr(4, 2, 3)),
+    sample(arr(4, 2), arr(2, 3)),
+]
+
 ROWS = [
     Row("dot", DOT),
     Row("matmul", MATMUL),
@@ -236,4 +255,7 @@ ROWS = [
     Row("kron", KRON),
     Row("cross", CROSS),
     Row("einsum", EINSUM),
+    Row("vecdot", VECDOT, oracle=NO_RULE),
+    Row("matvec", MATVEC, oracle=NO_RULE),
+    Row("vecmat", VECMAT, oracle=NO_RULE),
 ]

@@ -1,4 +1,4 @@
-"""Samples of the reductions, the accumulations and the sorts."""
+"""Samples of the reductions and the accumulations."""
 
 from __future__ import annotations
 
@@ -149,32 +149,21 @@ WEIGHTED = [
     sample(arr(2, 3), arr(2, 3, lo=0.5), 0),
 ]
 
-SPACED = {"distinct": 0.05}
-SORT = [
-    sample(arr(5, **SPACED)).but(dtypes="df"),
-    sample(arr(2, 5, **SPACED)).but(dtypes="df", oracle=ERRS),
-    sample(arr(4, 3, **SPACED), axis=0).but(oracle=ERRS),
-    sample(arr(4, 3, layout="T", **SPACED), 1).but(oracle=ERRS),
-    sample(arr(4, 3, **SPACED), axis=None).but(oracle=ERRS),
-    sample(arr(2, 3, 4, layout="R", **SPACED), axis=1).but(oracle=ERRS),
-    sample(arr(2, 3, 4, **SPACED), axis=-2).but(oracle=ERRS),
-    sample(arr(2, 3, 4, **SPACED), axis=ONE).but(oracle=ERRS),
-    sample(arr(5, **SPACED), kind="stable"),
-    sample(arr(0)),
-    sample(arr(2, 0)).but(oracle=ERRS),
-    sample(arr(1)),
-    sample(val((1.0, 2.0, 1.0, 0.0))).but(kink=True),
+WITH_NAN = ((1.0, onp.nan, 2.5), (onp.nan, 1.5, -0.5))
+NANCUM = [
+    sample(arr(4)).but(dtypes="dfD"),
+    sample(arr(2, 3, layout="T"), axis=0),
+    sample(arr(2, 3), -1),
+    sample(arr(2, 3), ONE),
+    sample(arr(3), dtype="d"),
 ]
-PARTITION = [
-    sample(arr(6, **SPACED), 2).but(dtypes="df"),
-    sample(arr(6, **SPACED), -1),
-    sample(arr(6, **SPACED), (1, 3)),
-    sample(arr(2, 6, **SPACED), 2).but(oracle=ERRS),
-    sample(arr(5, 3, **SPACED), 2, axis=0).but(oracle=ERRS),
-    sample(arr(5, 3, layout="T", **SPACED), 1, 1).but(oracle=ERRS),
-    sample(arr(5, 3, **SPACED), 4, axis=None).but(oracle=ERRS),
-    sample(arr(2, 4, 3, layout="R", **SPACED), 1, axis=-2).but(oracle=ERRS),
-    sample(arr(6, **SPACED), kth=ONE),
+NANCUM_HOLES = [sample(val(WITH_NAN)), sample(val(WITH_NAN), 1), sample(val(WITH_NAN), axis=0)]
+CUMULATIVE = [
+    sample(arr(4)).but(dtypes="dfD"),
+    sample(arr(2, 3, layout="T"), axis=0),
+    sample(arr(2, 3), axis=-1, include_initial=True),
+    sample(arr(4), include_initial=True, dtype="d"),
+    sample(val((1.0, 0.0, 2.0, 0.0))),
 ]
 
 ROWS = [
@@ -197,7 +186,8 @@ ROWS = [
         covers=("average",),
         oracle=NO_RULE,
     ),
-    Row("sort", SORT),
-    Row("msort", [sample(arr(5, **SPACED)), sample(arr(4, 3, **SPACED)).but(oracle=ERRS)]),
-    Row("partition", PARTITION),
+    Row("nancumsum", [*NANCUM, *NANCUM_HOLES], oracle=NO_RULE),
+    Row("nancumprod", [*NANCUM, *NANCUM_HOLES], oracle=NO_RULE),
+    Row("cumulative_sum", CUMULATIVE, oracle=NO_RULE),
+    Row("cumulative_prod", CUMULATIVE, oracle=NO_RULE),
 ]

@@ -1,4 +1,4 @@
-"""Samples of scipy.linalg, of the convolution and of odeint."""
+"""Samples of `scipy.linalg`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 
 import numpy as onp
 from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, Variable, arr, sample, val
-from table_scipy import SCIPY, scipy_row
+from scipy_samples import SCIPY, scipy_row
 
 RNG = onp.random.default_rng(7)
 
@@ -106,7 +106,7 @@ BLOCKS = [
     sample(arr(2, 2)),
 ]
 
-LINALG = [
+ROWS = [
     scipy_row("linalg", "solve_triangular", SOLVE_TRIANGULAR),
     scipy_row("linalg", "solve", SOLVE, oracle=NO_RULE),
     scipy_row("linalg", "inv", SQUARE, oracle=NO_RULE),
@@ -125,69 +125,3 @@ LINALG = [
     scipy_row("linalg", "logm", SQUARE[:-1], oracle=NO_RULE),
     scipy_row("linalg", "block_diag", BLOCKS, oracle=NO_RULE),
 ]
-
-BATCH, FILTER = arr(4, 2, 3), arr(3, 3, 2)
-CONVOLVE = [
-    sample(arr(5), arr(3)).but(dtypes="dfD"),
-    sample(arr(3, layout="R"), arr(5)),
-    *[sample(arr(5), arr(m), mode=mode) for m in (3, 4) for mode in ("valid", "same", "full")],
-    sample(arr(3), arr(5), mode="valid"),
-    sample(arr(3), arr(4), mode="same"),
-    sample(arr(1), arr(1), mode="valid"),
-    sample(arr(4, kind="D"), arr(3)).but(oracle=COMPLEX),
-    sample(arr(4, 3, layout="T"), arr(2, 2)),
-    sample(arr(4, 3), arr(2, 2), mode="valid"),
-    sample(arr(4, 3), arr(2, 2), mode="same"),
-    sample(arr(2, 2), arr(3, 4), None, ((), ()), "valid"),
-    sample(BATCH, FILTER, axes=([0], [1])),
-    sample(BATCH, FILTER, axes=([0], [1]), mode="valid"),
-    sample(BATCH, FILTER, axes=([0], [1]), dot_axes=([1], [2])),
-    sample(BATCH, FILTER, axes=([0], [1]), dot_axes=([1], [2]), mode="valid"),
-    sample(arr(2, 3, 2), arr(4, 3, 2), axes=([0], [0]), dot_axes=([2, 1], [2, 1]), mode="valid").but(oracle=SHAPE),
-    sample(arr(2, 3, 4), arr(4, 3, 2), axes=([0], [2]), dot_axes=([2, 1], [0, 1])).but(oracle=SHAPE),
-    sample(arr(5, 4, 2), arr(2, 3, 3), axes=([0, 1], [2, 1]), dot_axes=([2], [0])),
-    sample(arr(4, 2), arr(2, 3), axes=([0], [1])),
-    sample(arr(4, 2, 3), arr(3), axes=([0], [0])),
-    sample(arr(2, 3), arr(4, 3), axes=[(), ()], dot_axes=[(1,), (1,)]),
-    sample(BATCH, FILTER, axes=([-3], [-2]), dot_axes=([-2], [-1])).but(oracle=ERRS),
-]
-
-
-def convolution(np: object) -> object:
-    module = importlib.import_module(f"{SCIPY[np.__name__ if np is not onp else 'fastgrad.numpy']}.signal")
-    return module.convolve.fun if np is onp else module.convolve
-
-
-SIGNAL = [Row("signal.convolve", CONVOLVE, fun=convolution, covers=("convolve",))]
-
-
-def decay(y: object, t: object) -> object:
-    return -y * y + t
-
-
-def driven(y: object, t: object, a: object, b: object) -> object:
-    return b * t - a * y * y
-
-
-def time_first(t: object, y: object) -> object:
-    return decay(y, t)
-
-
-START, TIMES = arr(3, lo=0.4, hi=1.0), val((0.1, 0.3, 0.7))
-TIGHT = {"rtol": 1e-10, "atol": 1e-10}
-# An ODE is solved to a tolerance: test_scipy has the second order.
-ODEINT = [
-    sample(decay, START, TIMES, (), **TIGHT),
-    sample(decay, START, TIMES, **TIGHT).but(oracle=ERRS),
-    sample(decay, START, val((0.7, 0.5, 0.1)), **TIGHT).but(oracle=ERRS),
-    sample(decay, 0.5, onp.array([0.0, 0.5]), **TIGHT).but(oracle=ERRS),
-    sample(time_first, START, TIMES, tfirst=True, **TIGHT).but(oracle=ERRS),
-    sample(driven, START, TIMES, (arr(3), arr()), **TIGHT).but(oracle=ERRS),
-    sample(driven, onp.ones(3), onp.array([0.1, 0.2]), (arr(3), 0.5), rtol=1e-10, atol=onp.full(3, 1e-10)).but(
-        oracle=ERRS
-    ),
-    sample(decay, START, val((0.3,)), **TIGHT).but(oracle=ERRS),
-]
-INTEGRATE = [scipy_row("integrate", "odeint", [s.but(coarse=True) for s in ODEINT])]
-
-ROWS = [*LINALG, *SIGNAL, *INTEGRATE]

@@ -1,4 +1,4 @@
-"""Samples of the functions that move entries about, and of indexing."""
+"""Samples of the functions that change shapes and move entries."""
 
 from __future__ import annotations
 
@@ -242,129 +242,6 @@ TRIANGLE = [
     sample(arr(2, 3, 3), k=-1),
     sample(arr(3)).but(oracle=SHAPE),
 ]
-PAD = [
-    sample(arr(3), 2, "constant").but(dtypes="dfD"),
-    sample(arr(3), (1, 2), "constant"),
-    sample(arr(3), ((1, 2),), "constant"),
-    sample(arr(2, 3), 1, "constant"),
-    sample(arr(2, 3), (1, 2), "constant"),
-    sample(arr(2, 3), ((1, 2),), "constant"),
-    sample(arr(2, 3, layout="T"), ((1, 0), (0, 2)), "constant"),
-    sample(arr(2, 3), [[1, 2], [0, 1]], mode="constant"),
-    sample(arr(2, 3), onp.array([[1, 2], [0, 1]]), "constant"),
-    sample(arr(2, 3), ((1,), (2,)), "constant").but(oracle=ERRS),
-    sample(arr(2, 3), 1, "constant", constant_values=2.5),
-    sample(arr(2, 3), 1, "constant", constant_values=((1.0, 2.0), (3.0, 4.0))),
-    sample(arr(3), 0, "constant"),
-    sample(arr(3), 2).but(oracle=ERRS),
-    sample(arr(0), 2, "constant"),
-]
-PAD_MODES = [
-    sample(arr(3), 2, "edge").but(dtypes="df"),
-    sample(arr(2, 3), ((1, 0), (2, 1)), "edge"),
-    sample(arr(4), 2, "reflect").but(dtypes="df"),
-    sample(arr(2, 4), ((1, 0), (2, 5)), "reflect"),
-    sample(arr(4), 2, "symmetric"),
-    sample(arr(2, 4), ((1, 0), (2, 5)), "symmetric"),
-    sample(arr(4), (2, 5), "wrap"),
-    sample(arr(2, 4), ((1, 0), (2, 5)), "wrap"),
-]
-PAD_COMPUTED = [
-    sample(arr(4), 2, "reflect", reflect_type="odd").but(dtypes="dfD"),
-    sample(arr(4), (2, 9), "reflect", reflect_type="odd"),
-    sample(arr(4), (2, 1), "symmetric", reflect_type="odd"),
-    sample(arr(2, 3, layout="T"), ((0, 2), (1, 3)), "symmetric", reflect_type="odd"),
-    sample(arr(4), 2, "reflect", reflect_type="even"),
-    sample(arr(4), (2, 3), "linear_ramp", end_values=(1.0, -1.0)).but(dtypes="dfD"),
-    sample(arr(2, 4), (2, 3), "linear_ramp"),
-    sample(arr(2, 4), ((1, 0), (2, 3)), "linear_ramp", end_values=((1.0, 2.0), (3.0, 4.0))),
-    sample(arr(4), (2, 1), "mean").but(dtypes="dfD"),
-    sample(arr(2, 4), (1, 1), "mean", stat_length=2),
-    sample(arr(2, 4), 1, "mean", stat_length=((1, 2), (3, 9))),
-    sample(arr(4, distinct=0.05), (2, 1), "maximum").but(dtypes="df"),
-    sample(arr(2, 4, distinct=0.05), 1, "minimum", stat_length=2),
-    sample(arr(5, distinct=0.05), (2, 1), "median").but(dtypes="df"),
-]
-
-FOUR = arr(4, 5)
-EVERY = slice(None)
-ROWS_REPEATED = onp.array([0, 2, 2, 0])
-BOOLEAN = onp.array([True, False, True, True])
-SQUARE_MASK = onp.arange(20).reshape(4, 5) % 3 == 0
-GETITEM = [
-    sample(arr(5), 2).but(dtypes="dfD"),
-    sample(arr(5), -1),
-    sample(arr(5), ONE),
-    sample(FOUR, 1).but(dtypes="dfD"),
-    sample(FOUR, (1, 2)),
-    sample(arr(4, 5, layout="T"), (slice(1, 3), slice(None, None, 2))).but(dtypes="dfD"),
-    sample(arr(4, 5, layout="S"), (slice(None, None, -1), slice(3, 0, -2))),
-    sample(arr(4, 5, layout="R"), slice(1, None)),
-    sample(FOUR, slice(2, 2)),
-    sample(FOUR, (EVERY, slice(7, 9))),
-    sample(FOUR, Ellipsis),
-    sample(FOUR, (Ellipsis, 1)),
-    sample(arr(2, 3, 4), (0, Ellipsis, slice(1, 3))),
-    sample(FOUR, None),
-    sample(FOUR, (EVERY, None, 2)),
-    sample(FOUR, (None, Ellipsis, None)),
-    sample(arr(), ()),
-    sample(arr(), Ellipsis),
-    sample(arr(), None),
-    sample(FOUR, ()),
-    sample(FOUR, [0, 2]).but(dtypes="dfD"),
-    sample(FOUR, ROWS_REPEATED).but(dtypes="dfD"),
-    sample(FOUR, onp.array([[0, -1], [2, 2], [1, 0]])),
-    sample(FOUR, (ROWS_REPEATED, onp.array([1, 3, 3, 1]))),
-    sample(FOUR, (onp.array([[0], [2]]), onp.array([1, 1, 4]))),
-    sample(FOUR, (EVERY, ROWS_REPEATED)),
-    sample(arr(4, 5, layout="T"), (slice(None, None, -1), [0, 0, 3])),
-    sample(FOUR, (1, [0, 0, 3])),
-    sample(arr(2, 3, 4), (0, EVERY, [1, 1])),
-    sample(arr(2, 3, 4), ([0, 1, 0], EVERY, [1, 1, 1])),
-    sample(arr(2, 3, 4), (EVERY, onp.array([[0, 2], [2, 2]]), None, slice(1, 3))),
-    sample(arr(2, 3, 4), (Ellipsis, [0, 0])),
-    sample(FOUR, BOOLEAN).but(dtypes="dfD"),
-    sample(FOUR, SQUARE_MASK),
-    sample(FOUR, (BOOLEAN, 2)),
-    sample(FOUR, (BOOLEAN, [0, 1, 1])),
-    sample(FOUR, (slice(1, 3), onp.array([True, False, True, True, False]))),
-    sample(FOUR, onp.zeros(4, bool)),
-    sample(FOUR, onp.zeros((4, 5), bool)),
-    sample(arr(2, 3, 4), onp.ones((2, 3), bool)),
-    sample(arr(3), True),
-    sample(arr(3), False),
-    sample(arr(), True),
-    sample(FOUR, onp.array([], int)),
-    sample(FOUR, onp.array(1)),
-    sample(FOUR, (onp.array(1), EVERY)),
-    sample(arr(0, 3), slice(None)),
-    sample(arr(0), onp.array([], int)),
-]
-TAKE = [
-    sample(arr(5), [0, 2, 2]).but(dtypes="dfD"),
-    sample(arr(2, 3), [0, 4, 4]),
-    sample(arr(2, 3), 1),
-    sample(arr(2, 3), 1, axis=0),
-    sample(arr(2, 3), onp.array([[0, -1], [2, 2]]), axis=1),
-    sample(arr(2, 3, layout="T"), [1, 1, 0], axis=-2),
-    sample(arr(2, 3), [5, -7, 1], axis=1, mode="wrap"),
-    sample(arr(2, 3), [5, -7, 1], axis=1, mode="clip"),
-]
-
-COMPRESS = [
-    sample([True, False, True], arr(3)).but(dtypes="dfD"),
-    sample(onp.array([True, False, True, True]), arr(2, 3, layout="T")),
-    sample([True, False], arr(2, 3), axis=0),
-    sample([0, 1, 1], arr(2, 3), axis=-1),
-]
-EXTRACT = [
-    sample(onp.array([True, False, True]), arr(3)).but(dtypes="dfD"),
-    sample(onp.array([[True, False, True], [False, False, True]]), arr(2, 3, layout="T")),
-    sample(onp.zeros(3, bool), arr(3)),
-]
-COPIES = ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "copy")
-SAME = [*matrices(), sample(arr(3)), sample(0.7)]
 
 FAMILY = {
     "reshape": RESHAPE,
@@ -395,24 +272,32 @@ FAMILY = {
     "trace": [*FIRST_TWO, *[s.but(oracle=ERRS) for s in [LAST_TWO, *ANY_TWO]]],
     "tril": TRIANGLE,
     "triu": TRIANGLE,
-    "pad": PAD,
 }
+DIAGFLAT = [
+    sample(arr(3)).but(dtypes="dfD"),
+    sample(arr(2, 2, layout="T"), 1),
+    sample(0.5, k=-2),
+]
+BROADCAST_ARRAYS = [
+    sample(arr(3), arr(2, 1)).but(dtypes="dfD"),
+    sample(arr(3), 0.5, onp.ones((2, 3))),
+    sample(arr(2, 3, layout="T")),
+]
+MESHGRID = [
+    sample(arr(3), arr(2)).but(dtypes="dfD"),
+    sample(arr(3), arr(2), indexing="ij"),
+    sample(arr(3), arr(2), arr(4), sparse=True),
+    sample(arr(3), arr(2), onp.arange(2.0)),
+    sample(arr(3)),
+    sample(arr(3), 0.5),
+]
 
 ROWS = [
     *[Row(name, samples) for name, samples in FAMILY.items()],
     Row("make_diagonal", MAKE_DIAGONAL, ref=_make_diagonal),
     Row("flip", FLIP, oracle=NO_RULE),
-    Row(
-        "pad modes",
-        [*PAD_MODES, *PAD_COMPUTED],
-        fun=lambda np: np.pad,
-        covers=("pad",),
-        oracle=NO_RULE,
-    ),
-    Row("indexing", GETITEM, fun=lambda np: lambda x, index: x[index], covers=("getitem",)),
-    Row("take", TAKE, oracle=NO_RULE),
-    Row("compress", COMPRESS, oracle=NO_RULE),
-    Row("extract", EXTRACT, oracle=NO_RULE),
     Row("matrix_transpose", matrices(), oracle=NO_RULE),
-    *[Row(name, SAME, oracle=NO_RULE) for name in COPIES],
+    Row("diagflat", DIAGFLAT, oracle=NO_RULE),
+    Row("broadcast_arrays", BROADCAST_ARRAYS, oracle=NO_RULE),
+    Row("meshgrid", MESHGRID, oracle=NO_RULE),
 ]
