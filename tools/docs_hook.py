@@ -1,7 +1,7 @@
-"""What mkdocs does beside its own work when it builds the site (`make docs`).
+"""Extend mkdocs for the build of the site (`make docs`).
 
-Files of the repository that stand outside of docs/ become pages, so that relative links to them are right on a git host
-and in the site; and tables of the functions of a namespace are made of the registry of rules, at the build.
+Files of the repository outside of docs/ become pages, so that relative links to them work both on a git host and in the
+site. The tables of functions are made from the registry of rules when the site is built.
 """
 
 import importlib
@@ -13,7 +13,7 @@ import types
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Files outside of docs/ that pages may link to. A link to any other one is dead in the site, and so an error.
+# Files outside of docs/ that pages may link to. A link to any other file is dead in the site, which is an error.
 OUTSIDE = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -30,7 +30,7 @@ _TABLE = re.compile(r"<!-- functions of ([\w.]+)(: constants)? -->")
 
 
 def _page_of(path):
-    """Give the page that a file of the repository becomes."""
+    """Return the page that a file of the repository becomes, or None if it does not become one."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     if path not in OUTSIDE:
@@ -53,7 +53,7 @@ def on_files(files, config):
 
 
 def relinked(markdown, page):
-    """Make the links of a page, which are right in the repository, right in the site."""
+    """Return a page with its links changed from paths in the repository to paths in the site."""
     in_folder = page.startswith(FOLDER + "/")
     folder = posixpath.dirname(page.removeprefix(FOLDER + "/") if in_folder else "docs/" + page)
 
@@ -70,14 +70,14 @@ def relinked(markdown, page):
 
 
 def _is_real(rule):
-    """Say whether a rule gives a derivative: some say that there is none, or that it is zero."""
+    """Return whether a rule computes a derivative; some rules refuse, or stand for zero."""
     from fastgrad._engine.core import rule_forms
 
     return rule is not None and rule.form != rule_forms["zero"] and getattr(rule.fun, "__name__", "") != "refuse"
 
 
 def _by(fun, rules):
-    """Name the arguments that a primitive has a rule for in one mode; "all" if their number varies."""
+    """Return the names of the arguments that a primitive has a rule for in one mode, "all" if their number varies."""
     if rules is None:
         return ""
     if rules.whole is not None:
@@ -91,7 +91,7 @@ def _by(fun, rules):
 
 
 def _modes(fun):
-    """Say by which arguments a primitive can be differentiated, and in which modes."""
+    """Return the arguments that a primitive can be differentiated with respect to, and the modes."""
     back, forth = _by(fun, fun.vjp_rules), _by(fun, fun.jvp_rules)
     if back and forth:
         return max(back, forth, key=len), "both"
@@ -99,14 +99,14 @@ def _modes(fun):
 
 
 def functions(namespace):
-    """Sort the functions that a namespace has in common with NumPy's or SciPy's.
+    """Return the functions that a namespace shares with NumPy's or SciPy's, sorted by whether they have rules.
 
     Returns
     -------
     with_rules : list of (name, arguments, modes)
-        What can be differentiated.
+        The functions that can be differentiated.
     constants : list of str
-        Functions whose result is a constant to every trace.
+        The functions whose result is a constant to every trace.
     """
     from fastgrad._engine.core import Primitive
     from fastgrad.extend import VJPNode
@@ -137,9 +137,9 @@ def _table(match):
     if not with_rules:
         raise ValueError(f"{match[1]} has no function with a rule")
     rows = [f"| `{name}` | {by} | {modes} |" for name, by, modes in with_rules]
-    return "\n".join(["| function | by | modes |", "| --- | --- | --- |", *rows]) + "\n"
+    return "\n".join(["| function | arguments | modes |", "| --- | --- | --- |", *rows]) + "\n"
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Make links and tables."""
+    """Return the text of a page with the links and tables of the site."""
     return _TABLE.sub(_table, relinked(markdown, page.file.src_uri))
