@@ -1,15 +1,15 @@
-"""Train a classifier and a regression on real data, and measure fastgrad's gradients beside autograd's.
+"""Train a classifier and a regression on real data, and compare the speed of fastgrad's and autograd's gradients.
 
     python examples/demo.py [--output demo.png] [--markdown] [--quick]
 
-Three trainings of small neural networks, on data sets that ship inside scikit-learn:
+There are three trainings of small neural networks, on data sets that come with scikit-learn:
 
 1. handwritten digits, all images at once, by SciPy's L-BFGS;
 2. handwritten digits again, 32 images at a time, by stochastic gradient descent;
 3. the progression of diabetes, all patients at once, by L-BFGS.
 
-The models are plain NumPy code that takes the NumPy module as an argument. So the very same lines run on
-`fastgrad.numpy`, on `autograd.numpy` (if installed, for the comparison) and on NumPy itself (for losses and scores).
+The models are NumPy code that takes the NumPy module as an argument. So the same code runs on `fastgrad.numpy`, on
+`autograd.numpy` (if installed, for the comparison) and on NumPy itself (for losses and scores).
 """
 
 import argparse
@@ -82,18 +82,22 @@ def diabetes_loss(np, theta, x, y):
 
 
 def predicted_digit(theta, x):
+    """Return the most probable digit for each row."""
     return numpy.argmax(network(numpy, theta, x, DIGITS_LAYERS), axis=1)
 
 
 def predicted_progression(theta, x):
+    """Return the predicted progression for each row."""
     return network(numpy, theta, x, DIABETES_LAYERS)[:, 0]
 
 
 def accuracy(theta, x, labels):
+    """Return the share of rows whose digit is predicted correctly."""
     return numpy.mean(predicted_digit(theta, x) == labels)
 
 
 def r_squared(theta, x, y):
+    """Return the coefficient of determination."""
     return 1.0 - numpy.sum((predicted_progression(theta, x) - y) ** 2) / numpy.sum((y - numpy.mean(y)) ** 2)
 
 
@@ -102,7 +106,7 @@ def r_squared(theta, x, y):
 
 @dataclass(frozen=True)
 class Model:
-    """A loss(np, theta, x, y) and what it is judged by."""
+    """A loss(np, theta, x, y), and the score that it is judged by."""
 
     layers: tuple
     loss: Callable
@@ -112,7 +116,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Task:
-    """A model, its data (pairs x, y) and its training: how, with how many rows a gradient, how often over the data."""
+    """A model, its data (pairs x, y) and its training: the method, the rows per gradient, the passes over the data."""
 
     name: str
     model: Model
@@ -125,7 +129,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What a training gave, and what was measured along its path."""
+    """The result of a training, and the measurements along its path."""
 
     task: Task
     theta: numpy.ndarray
@@ -166,8 +170,8 @@ def standardize(train, test):
     return (train - mean) / scale, (test - mean) / scale
 
 
-# Training. Both functions return the path of theta, one entry a pass over the data, and beside each entry the data of
-# which a gradient was taken there.
+# Training. Both functions return the path of theta, with one entry for each pass over the data, and for each entry the
+# data of a gradient that was taken there.
 
 
 def initial_theta(layers):
@@ -226,7 +230,7 @@ def loss_and_grad_on(package, loss):
 def evaluation_rates(functions, points, rounds, seconds):
     """Return each package's gradient evaluations a second: the median of rounds in which they take turns.
 
-    In a round each goes over the same points for about `seconds`, and which of them begins alternates.
+    In a round each goes over the same points for about `seconds`. They alternate in beginning a round.
     """
 
     def elapsed(package, repeats):
@@ -293,6 +297,7 @@ def report(results, packages, markdown):
 
 
 def speedup(result, packages):
+    """Return the rate of the first package over that of the second."""
     fast, slow = (result.rates[package] for package in packages)
     return fast / slow
 
@@ -325,6 +330,7 @@ def draw(results, packages, path):
 
 
 def draw_losses(axes, trainings, unit, scale):
+    """Draw the losses on training and test data along each training."""
     for name, (result, color) in trainings.items():
         axes.plot(result.train_losses, color=color, label=f"{name}, training data")
         axes.plot(result.test_losses, color=color, linestyle="--", label=f"{name}, test data")
@@ -350,6 +356,7 @@ def draw_digits(axes, result):
 
 
 def draw_confusion(axes, result):
+    """Draw how often each digit is predicted as each other one."""
     x, labels = result.task.test
     counts = confusion_matrix(labels, predicted_digit(result.theta, x))
     axes.imshow(counts, cmap="Blues")
@@ -362,6 +369,7 @@ def draw_confusion(axes, result):
 
 
 def draw_regression(axes, result):
+    """Draw predicted against true progression."""
     for (x, y), color, part in (result.task.train, GREY, "training data"), (result.task.test, BLUE, "test data"):
         axes.scatter(y, predicted_progression(result.theta, x), s=18, color=color, alpha=0.8, label=part, linewidth=0)
     axes.axline((0, 0), slope=1, color="black", linewidth=1, linestyle=":")

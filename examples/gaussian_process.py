@@ -2,9 +2,9 @@
 
     python examples/gaussian_process.py [--output gaussian_process.png] [--quick]
 
-The brightness of a star with dark spots repeats with its rotation, but not quite, for the spots come and go. A
-quasi-periodic kernel says so. Its five hyperparameters are found by maximizing the marginal likelihood; the gradient
-goes through the Cholesky factor of the covariance. The measurements are simulated, so that the truth is known.
+The brightness of a star with dark spots repeats with its rotation, but not exactly, because the spots come and go. A
+quasi-periodic kernel describes such a signal. Its five hyperparameters are found by maximizing the marginal likelihood;
+the gradient goes through the Cholesky factor of the covariance. The measurements are simulated, so the truth is known.
 """
 
 import argparse
@@ -37,14 +37,14 @@ def covariance(log_h, t):
 
 
 def negative_log_likelihood(log_h, t, y):
-    """Return -log p(y), the brightness itself integrated out."""
+    """Return -log p(y), with the brightness itself integrated out."""
     factor = np.linalg.cholesky(covariance(log_h, t))
     whitened = np.linalg.solve(factor, y)
     return 0.5 * np.sum(whitened**2) + np.sum(np.log(np.diag(factor))) + 0.5 * len(y) * np.log(2.0 * np.pi)
 
 
 def predict(log_h, t, y, t_new):
-    """Return mean and standard deviation of the brightness at new times."""
+    """Return the mean and the standard deviation of the brightness at new times."""
     cross = kernel(log_h, t_new, t)
     gain = numpy.linalg.solve(covariance(log_h, t), cross.T).T
     variance = numpy.exp(2.0 * log_h[0]) - numpy.sum(gain * cross, axis=1)
@@ -80,7 +80,7 @@ def draw(path, grid, brightness, t, y, before, after):
 
 
 def main(argv=None):
-    """Fit, report and draw; return what was found."""
+    """Fit, report and draw; return the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default="gaussian_process.png", metavar="PNG")
     parser.add_argument("--quick", action="store_true", help="with fewer measurements")
@@ -90,7 +90,7 @@ def main(argv=None):
     start = time.perf_counter()
     objective = value_and_grad(negative_log_likelihood)
     fit = minimize(objective, numpy.log(GUESS), args=(t, y), jac=True, method="L-BFGS-B")
-    # Where the likelihood is near its top, its curvature tells how well each hyperparameter is known.
+    # The curvature of the likelihood at its maximum tells how well each hyperparameter is known.
     log_sd = numpy.sqrt(numpy.diag(numpy.linalg.inv(hessian(negative_log_likelihood)(fit.x, t, y))))
     seconds = time.perf_counter() - start
 

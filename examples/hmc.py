@@ -4,8 +4,8 @@
 
 Before the Challenger was lost, at 31 °F, there had been 23 flights at 53 °F and more; on 7 of them a sealing ring was
 damaged (Dalal, Fowlkes and Hoadley 1989). How likely was damage at 31 °F? The posterior of the two coefficients is
-sampled by four chains, whose step size is set by dual averaging (Hoffman and Gelman 2014). A gradient is taken in every
-leapfrog step, tens of thousands in all.
+sampled by four chains, whose step size is set by dual averaging (Hoffman and Gelman 2014). Every leapfrog step takes a
+gradient, so there are tens of thousands.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def log_posterior(theta, x, y):
 
 
 class Target:
-    """A log density with its gradient; it counts the calls."""
+    """A log density with its gradient, which counts its calls."""
 
     def __init__(self, log_density, *data):
         self.function, self.data, self.calls = value_and_grad(log_density), data, 0
@@ -49,7 +49,7 @@ class Target:
 
 
 def leapfrog(target, theta, momentum, gradient, step, steps):
-    """Follow the Hamiltonian flow; return the new state, and there the log density and its gradient."""
+    """Follow the Hamiltonian flow; return the new state, with the log density and its gradient there."""
     for _ in range(steps):
         momentum = momentum + 0.5 * step * gradient
         theta = theta + step * momentum
@@ -59,13 +59,13 @@ def leapfrog(target, theta, momentum, gradient, step, steps):
 
 
 class DualAveraging:
-    """Adapt a step size until the rate of acceptance is the wished one."""
+    """Adapts a step size until the acceptance rate has the wished value."""
 
     def __init__(self, step, wished=0.8):
         self.centre, self.wished, self.error, self.log_mean, self.n = numpy.log(10.0 * step), wished, 0.0, 0.0, 0
 
     def update(self, acceptance):
-        """Take in the acceptance of one trajectory; return the step size for the next."""
+        """Use the acceptance of one trajectory; return the step size for the next one."""
         self.n += 1
         self.error += (self.wished - acceptance - self.error) / (self.n + 10.0)
         log_step = self.centre - numpy.sqrt(self.n) / 0.05 * self.error
@@ -97,7 +97,7 @@ def sample(target, start, draws, warmup, rng, length=3.0):
 
 
 def r_hat(chains):
-    """Return, for each parameter, by how much the chains' spread exceeds that inside them; 1 is the limit."""
+    """Return for each parameter the spread of all chains over the spread within a chain; it tends to 1."""
     draws = chains.shape[1]
     within = chains.var(axis=1, ddof=1).mean(axis=0)
     between = chains.mean(axis=1).var(axis=0, ddof=1)
@@ -128,7 +128,7 @@ def draw(path, chains):
 
 
 def main(argv=None):
-    """Sample, report and draw; return what was found."""
+    """Sample, report and draw; return the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default="hmc.png", metavar="PNG")
     parser.add_argument("--quick", action="store_true", help="with fewer draws")

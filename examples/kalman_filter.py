@@ -2,9 +2,9 @@
 
     python examples/kalman_filter.py [--output kalman_filter.png] [--quick]
 
-The state is a noisy oscillator: in every step a vector of two components is turned, shrunk a little, and pushed at
-random; the first component is measured, with noise. The filter is a loop over the measurements. Period, damping and
-both noises are found by maximizing the likelihood, whose gradient goes back through the loop. The data are simulated.
+The state is a noisy oscillator: every step turns a vector of two components, shrinks it a little, and adds a random
+push. The first component is measured, with noise. The filter is a loop over the measurements. Period, damping and both
+noises are found by maximizing the likelihood, whose gradient goes back through the loop. The data are simulated.
 """
 
 import argparse
@@ -50,13 +50,14 @@ def kalman_filter(log_p, y):
 
 
 def negative_log_likelihood(log_p, y):
+    """Return -log p(y), the function to be minimized."""
     return -kalman_filter(log_p, y)[0]
 
 
 def smoothed(log_p, y):
     """Return the mean of the first component at every time, given all measurements.
 
-    By Tweedie's formula it is y + noise² d log p(y) / dy. So the gradient takes the place of a backward recursion.
+    By Tweedie's formula it is y + noise² d log p(y) / dy, so the gradient replaces a backward recursion.
     """
     return y - np.exp(2.0 * log_p[3]) * grad(negative_log_likelihood, 1)(log_p, y)
 
@@ -93,7 +94,7 @@ def draw(path, states, y, means, sds, smooth):
 
 
 def main(argv=None):
-    """Fit, report and draw; return what was found."""
+    """Fit, report and draw; return the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default="kalman_filter.png", metavar="PNG")
     parser.add_argument("--quick", action="store_true", help="with fewer measurements")

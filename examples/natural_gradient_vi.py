@@ -1,12 +1,12 @@
-"""Fit a Gaussian to a posterior by natural gradients, and see what they gain over plain ones.
+"""Fit a Gaussian to a posterior by natural gradients, and compare them with plain gradients.
 
     python examples/natural_gradient_vi.py [--output natural_gradient_vi.png] [--quick]
 
 Twenty animals were given four doses of a drug; 0, 1, 3 and 5 of five died (Racine and others 1986). The posterior of
-the two coefficients of a logistic dose-response curve is skewed and badly scaled. The Gaussian nearest to it is the one
-of the highest evidence lower bound (ELBO). A plain gradient step depends on how the Gaussian is written down; a natural
-one does not, for it measures a step by the divergence it makes. That measure, Fisher's, is the Hessian of the
-Kullback-Leibler divergence from the present Gaussian, which `hessian` gives.
+the two coefficients of a logistic dose-response curve is skewed and badly scaled. The nearest Gaussian is the one with
+the highest evidence lower bound (ELBO). A step along the plain gradient depends on the parameters that describe the
+Gaussian. A step along the natural gradient does not, because it measures a step by the divergence that it causes. The
+measure is the Fisher matrix, the Hessian of the Kullback-Leibler divergence, which `hessian` computes.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def log_joint(theta):
 
 
 def gaussian(phi):
-    """Return mean and Cholesky factor; phi is the mean, the logarithms of the diagonal, and what is below it."""
+    """Return the mean and the Cholesky factor; phi holds the mean, the logarithms of the diagonal, and the rest."""
     scale = np.exp(phi[2:4])
     return phi[:2], np.array([[scale[0], 0.0], [phi[4], scale[1]]])
 
@@ -60,16 +60,18 @@ def divergence(phi, other):
 
 
 def plain_direction(_, gradient):
+    """Return the gradient itself."""
     return gradient
 
 
 def natural_direction(phi, gradient):
+    """Return the gradient multiplied by the inverse of the Fisher matrix."""
     fisher = hessian(divergence, 1)(phi, phi)
     return numpy.linalg.solve(fisher, gradient)
 
 
 def exact_moments():
-    """Return mean and standard deviation of the posterior, by summing over a grid."""
+    """Return the mean and the standard deviation of the posterior, by summing over a grid."""
     axes = numpy.linspace(-6.0, 9.0, 400), numpy.linspace(-10.0, 50.0, 400)
     theta = numpy.stack(numpy.meshgrid(*axes), axis=-1).reshape(-1, 2)
     weights = numpy.exp(log_joint(theta))
@@ -77,7 +79,7 @@ def exact_moments():
     return mean, numpy.sqrt(weights @ (theta - mean) ** 2 / weights.sum())
 
 
-# With about the best fixed rates: at a higher one, an ascent goes to and fro and does not arrive.
+# The rates are about the best fixed ones; at a higher rate an ascent oscillates and does not converge.
 ASCENTS = {"plain gradient": (plain_direction, 0.6), "natural gradient": (natural_direction, 0.7)}
 
 
@@ -115,7 +117,7 @@ def draw(path, gaps, paths):
 
 
 def main(argv=None):
-    """Fit, report and draw; return what was found."""
+    """Fit, report and draw; return the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default="natural_gradient_vi.png", metavar="PNG")
     parser.add_argument("--quick", action="store_true", help="with fewer steps")

@@ -2,10 +2,10 @@
 
     python examples/neural_network.py [--output neural_network.png] [--quick]
 
-Both networks see noisy slopes (dq/dt, dp/dt) at points (q, p). The ordinary one has the slope as its output. The other
-has one output, the energy H, and its slope is (dH/dp, -dH/dq): the derivative of the network with respect to its input
-(Greydanus, Dzamba and Yosinski 2019). So its training takes the gradient of a gradient, and the paths it predicts
-conserve an energy.
+Both networks are trained on noisy slopes (dq/dt, dp/dt) at points (q, p). The output of the ordinary network is the
+slope. The other network has one output, the energy H, and its slope is (dH/dp, -dH/dq), the derivative of the network
+with respect to its input (Greydanus, Dzamba and Yosinski 2019). So training it takes the gradient of a gradient, and
+the paths that it predicts conserve an energy.
 """
 
 import argparse
@@ -38,12 +38,14 @@ def network(params, states):
 
 
 def hamiltonian_slopes(params, states):
-    # Each row of the output depends on its own row of the input: the gradient of the sum has the gradients of all.
+    """Return the slopes (dH/dp, -dH/dq) at the states, where H is the output of the network."""
+    # Each row of the output depends on its own row of the input only, so the gradient of the sum has all gradients.
     slope = grad(lambda states: np.sum(network(params, states)))(states)
     return np.stack([slope[:, 1], -slope[:, 0]], axis=1)
 
 
 def initial_params(outputs, rng):
+    """Return random weights, scaled by the number of inputs, and biases of zero."""
     return {
         "W1": rng.normal(size=(2, UNITS)),
         "b1": numpy.zeros(UNITS),
@@ -54,7 +56,7 @@ def initial_params(outputs, rng):
 
 
 def train(slopes, params, states, targets, steps):
-    """Return the parameters of least squared error, with weight decay, and SciPy's report."""
+    """Return the parameters with the least squared error, under weight decay, and SciPy's report."""
     flat, unflatten = flatten(params)
 
     def loss(flat):
@@ -71,6 +73,7 @@ def follow(slopes, params, start, times):
 
 
 def true_slopes(_, states):
+    """Return the slopes of the real pendulum."""
     return numpy.stack([states[:, 1], -numpy.sin(states[:, 0])], axis=1)
 
 
@@ -92,7 +95,7 @@ def draw(path, times, paths):
 
 
 def main(argv=None):
-    """Train, report and draw; return what was found."""
+    """Train, report and draw; return the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default="neural_network.png", metavar="PNG")
     parser.add_argument("--quick", action="store_true", help="with fewer data and steps")

@@ -2,9 +2,10 @@
 
     python examples/ode_fit.py [--output ode_fit.png] [--quick]
 
-The Hudson's Bay Company noted how many pelts it bought each year. Hares multiply and are eaten, lynx eat and starve:
-four rates and two initial populations. The equations are integrated by the classical Runge-Kutta method, written out in
-a few lines, and the gradient goes back through all its steps. The errors of the counts are taken to be log-normal.
+The Hudson's Bay Company recorded how many pelts it bought each year. Hares multiply and are eaten, lynx eat and starve,
+which makes four rates and two initial populations. The equations are integrated by the classical Runge-Kutta method,
+written out in a few lines, and the gradient goes back through all its steps. The errors of the counts are assumed to be
+log-normal.
 """
 
 import argparse
@@ -27,7 +28,7 @@ PELTS = numpy.array([
 NAMES = ("hares born", "hares eaten", "lynx starved", "lynx fed", "hares in 1900", "lynx in 1900", "size of errors")
 GUESS = numpy.array([0.5, 0.03, 0.8, 0.02, 30.0, 5.0, 0.5])
 # Posterior means by MCMC, in Carpenter's "Predator-prey population dynamics: the Lotka-Volterra model in Stan" (2018).
-# There hares and lynx have errors of 0.25 each.
+# In that model hares and lynx have errors of 0.25 each.
 PUBLISHED = numpy.array([0.55, 0.028, 0.80, 0.024, 34.0, 5.9, 0.25])
 STEPS_A_YEAR = 5
 
@@ -52,6 +53,7 @@ def log_populations(log_p, years):
 
 
 def negative_log_likelihood(log_p, pelts):
+    """Return -log p(pelts), with log-normal errors."""
     errors = np.log(pelts) - log_populations(log_p, len(pelts) - 1)[::STEPS_A_YEAR]
     return 0.5 * np.sum((errors / np.exp(log_p[6])) ** 2) + pelts.size * (log_p[6] + 0.5 * np.log(2.0 * np.pi))
 
@@ -60,7 +62,7 @@ def draw(path, pelts, log_p, covariance):
     """Draw data and fit, continued for ten years, with the uncertainty of the curve; save the figure."""
     years = len(PELTS) + 9
     log_y = log_populations(log_p, years)
-    # To first order the curve moves with the parameters along its Jacobian.
+    # To first order, the Jacobian of the curve turns errors of the parameters into errors of the curve.
     slope = jacobian(log_populations)(log_p, years)
     sd = numpy.sqrt(numpy.einsum("tip,pq,tiq->ti", slope, covariance, slope))
     times = 1900 + numpy.arange(len(log_y)) / STEPS_A_YEAR
@@ -81,7 +83,7 @@ def draw(path, pelts, log_p, covariance):
 
 
 def main(argv=None):
-    """Fit, report and draw; return what was found."""
+    """Fit, report and draw; return the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default="ode_fit.png", metavar="PNG")
     parser.add_argument("--quick", action="store_true", help="with the years to 1915 alone")

@@ -2,10 +2,10 @@
 
     python examples/thin_film.py [--output thin_film.png] [--quick]
 
-Thin layers of silica and titania in turns on glass reflect a band of the spectrum, because the waves reflected at their
-boundaries add up. Equal quarter-wave layers make a good mirror, but with ripples beside its band. Here the thickness of
-each layer is free, and the stack is asked to transmit the visible light and to reflect the near infrared, at normal
-incidence and at 30° alike. Light passes a layer by a complex 2 x 2 matrix, so that the gradient goes through complex
+Thin layers of silica and titania, alternating on glass, reflect a band of the spectrum, because the waves reflected at
+their boundaries add up. Equal quarter-wave layers make a good mirror, but with ripples beside its band. Here the
+thickness of each layer is free, and the stack should transmit visible light and reflect the near infrared, at normal
+incidence and at 30°. A complex 2 x 2 matrix describes how light passes a layer, so the gradient goes through complex
 arithmetic.
 """
 
@@ -22,7 +22,7 @@ from fastgrad import value_and_grad
 
 PASS, STOP = (420.0, 680.0), (800.0, 1050.0)  # the bands, in nm
 GLASS = 1.52
-# What meets the stack: angle in air and polarization.
+# The incident light: angle in air and polarization.
 RAYS = ((0.0, "s"), (30.0, "s"), (30.0, "p"))
 
 
@@ -62,7 +62,7 @@ def reflectance(thicknesses, wavelengths, rays=RAYS):
 
 
 def mean_square_miss(thicknesses, wavelengths):
-    """Return how far the stack is from the wish: nothing reflected in one band, all in the other."""
+    """Return the mean squared distance from the wanted reflectance: 0 in one band, 1 in the other."""
     wish = (wavelengths > 0.5 * (PASS[1] + STOP[0])).astype(float)
     return np.mean((reflectance(thicknesses, wavelengths) - wish) ** 2)
 
@@ -99,7 +99,7 @@ def draw(path, before, after):
 
 
 def main(argv=None):
-    """Design, report and draw; return what was found."""
+    """Design, report and draw; return the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default="thin_film.png", metavar="PNG")
     parser.add_argument("--quick", action="store_true", help="with fewer layers and steps")
