@@ -19,6 +19,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fastgrad.numpy as anp
+from fastgrad._engine.core import inner_loop_dtypes
+from fastgrad.paths import path_of
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "README.md"]
@@ -130,6 +134,16 @@ def test_wrong_values_are_found(code):
         run_python(code, 4, "page", {})
     with pytest.raises(AssertionError, match="Expected:"):
         run_doctest(">>> 1 + 1\n3\n", 4, ROOT / "page", {})
+
+
+@pytest.mark.skipif(not inner_loop_dtypes(anp.sin), reason="NumPy's inner loops are switched off or were not found")
+def test_the_page_of_paths_is_true():
+    text = (ROOT / "docs" / "design" / "values.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| (.+) \| (.+) \| (.+) \| (.+) \|$", text, re.M)
+    rows = [row for row in rows if row[1].startswith("`")]
+    assert len(rows) >= 10
+    for call, *path in rows:
+        assert list(path_of(call).values()) == [part.strip("`") for part in path]
 
 
 # ----------------------------------------------------------------------------------------------------------- links
