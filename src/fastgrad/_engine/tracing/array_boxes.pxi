@@ -1,17 +1,15 @@
 # The box of arrays: its operators, and how NumPy's own ufuncs are traced.
 
-# The primitive that serves a ufunc called on a box by NumPy's own name. Those that users make stand in a table of their
-# own, which keeps none alive.
+# NumPy's ufunc -> the primitive that is called when the ufunc is called on a box. Primitives that users make of a ufunc
+# are in the second table, which does not keep them alive.
 ufunc_primitives = {}
-
-
 cdef object users_ufunc_primitives = weakref.WeakValueDictionary()
 
 
 cdef class ArrayBox(Box):
     """A traced array or scalar.
 
-    Its operators are those of a NumPy array. The other methods and attributes are set in `fastgrad.numpy.numpy_boxes`.
+    It has the operators of a NumPy array; `fastgrad.numpy.numpy_boxes` adds the other methods and attributes.
     """
 
     __array_priority__ = 100.0
@@ -139,19 +137,20 @@ cdef class ArrayBox(Box):
         out = kwargs.pop("out", None)
         if out is not None and not (len(out) == 1 and out[0] is inputs[0]):
             return NotImplemented
-        # `array += box` arrives with the array as input and output: Python binds the name to what is returned here,
-        # the traced sum; the array itself stays as it is, for a traced value cannot be stored in it.
+        # `array += box` comes with the array as first input and as output. Python binds the name to the traced sum
+        # that is returned here, and the array is left unchanged, since it cannot store a traced value.
         return fun.call_tuple(inputs, kwargs or None, False)
 
 
 cdef void serve_ufunc(Primitive fun):
-    # The first primitive made of a ufunc serves it, a later one only where that has no rules.
+    # The first primitive made of a ufunc is called for it; a later one replaces it only if the first has no rules.
     cdef Primitive serving = primitive_serving(fun.fun)
     if serving is None or serving.vjps is None:
         (ufunc_primitives if fun.array_like else users_ufunc_primitives)[fun.fun] = fun
 
 
 cdef Primitive primitive_serving(object ufunc):
+    # Return the primitive that is called for a ufunc: a user's if fastgrad has none with rules; None if there is none.
     cdef Primitive fun = ufunc_primitives.get(ufunc)
     if (fun is None or fun.vjps is None) and users_ufunc_primitives:
         return users_ufunc_primitives.get(ufunc, fun)
@@ -159,12 +158,12 @@ cdef Primitive primitive_serving(object ufunc):
 
 
 cdef bint is_foreign(object x):
-    # Does x bring an __array_ufunc__ of its own, which NumPy would ask before it calls the ufunc?
+    # Return whether x defines an __array_ufunc__ of its own, which NumPy calls in place of the ufunc.
     cdef PyTypeObject *t = Py_TYPE(x)
     if not asks_foreign or t is &PyArray_Type or t is &PyFloat_Type or t is &PyLong_Type or is_box(x):
         return False
-    ours = getattr(type(x), "__array_ufunc__", None)
-    return ours is not None and ours is not np.ndarray.__array_ufunc__
+    method = getattr(type(x), "__array_ufunc__", None)
+    return method is not None and method is not np.ndarray.__array_ufunc__
 
 
 cdef bint has_foreign(tuple args):
@@ -174,13 +173,14 @@ cdef bint has_foreign(tuple args):
     return False
 
 
-# Whether ufuncs ask traced arrays, and foreign types beside them, by __array_ufunc__: as with autograd 1.9, not 1.8.
+# Whether ufuncs are dispatched by __array_ufunc__ on boxes and foreign types, as in autograd 1.9 and not in 1.8.
 cdef bint asks_foreign = True
 
+# Whether allow_ufunc_dispatch permits that.
 cdef bint may_ask_foreign = True
 
 
-# One choice at a time, so that the last one sees all that is registered.
+# Held during choose_ufunc_dispatch, so that the last of several threads sees all types that are registered.
 cdef object choosing = threading.RLock()
 
 
@@ -188,19 +188,24 @@ cdef object own_array_ufunc = ArrayBox.__dict__["__array_ufunc__"]
 
 
 def allow_ufunc_dispatch(bint allowed):
-    """Let ufuncs ask traced arrays by ``__array_ufunc__``, or leave all to operators and ``__array_priority__``."""
+    """Set whether NumPy's ufuncs are dispatched to boxes by ``__array_ufunc__``.
+
+    Parameters
+    ----------
+    allowed : bool
+        If False, boxes have no ``__array_ufunc__``: only their operators are traced, by ``__array_priority__``.
+    """
     global may_ask_foreign
     may_ask_foreign = allowed
     choose_ufunc_dispatch()
 
 
 cdef int choose_ufunc_dispatch() except -1:
-    # A subclass of ndarray with an __array_ufunc__ of its own (PennyLane's tensor) that is traced takes any ufunc for
-    # NumPy's to do, and NumPy's does none with a box that has an __array_ufunc__. Without one, `tensor * box` is the
-    # box's to do, by its priority. So while such a type is registered, boxes have none.
+    # PennyLane's tensor forwards every ufunc to ndarray, whose __array_ufunc__ refuses operands that define one. While
+    # such a subclass is registered, boxes define none, so that `tensor * box` falls back to __array_priority__.
     global asks_foreign
     with choosing:
-        asks_foreign = may_ask_foreign and not any(overrides_ufuncs(kind) for kind in list(box_makers))
+        asks_foreign = may_ask_foreign and not any(overrides_ufuncs(value_type) for value_type in list(box_makers))
         if asks_foreign and "__array_ufunc__" not in ArrayBox.__dict__:
             ArrayBox.__array_ufunc__ = own_array_ufunc
         elif not asks_foreign and ArrayBox.__dict__.get("__array_ufunc__") is own_array_ufunc:
@@ -208,7 +213,8 @@ cdef int choose_ufunc_dispatch() except -1:
     return 0
 
 
-cdef bint overrides_ufuncs(object kind):
-    if not (isinstance(kind, type) and issubclass(kind, np.ndarray)):
+cdef bint overrides_ufuncs(object value_type):
+    # Return whether a registered type is a subclass of ndarray with an __array_ufunc__ of its own.
+    if not (isinstance(value_type, type) and issubclass(value_type, np.ndarray)):
         return False
-    return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
+    return value_type.__array_ufunc__ is not np.ndarray.__array_ufunc__

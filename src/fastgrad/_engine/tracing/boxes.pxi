@@ -1,8 +1,12 @@
-# Boxes: traced values, and the registry of the types that can be boxed.
+# Boxes: traced values, and the registry of the types that can be boxed. The boxes of arrays and of containers are in
+# array_boxes.pxi and container_boxes.pxi.
 
 
 class BoxMakers(dict):
-    """The live registry: type of a value -> callable (value, trace, node) that boxes it. Libraries write to it."""
+    """The registry of boxes: type of a value -> callable ``(value, trace, node)`` that boxes it.
+
+    Libraries add types to it; after each change it is decided anew whether ufuncs are dispatched to boxes.
+    """
 
     def __setitem__(self, value_type, maker):
         super().__setitem__(value_type, maker)
@@ -13,7 +17,7 @@ class BoxMakers(dict):
         choose_ufunc_dispatch()
 
     def pop(self, value_type, *default):
-        """Remove a type, and give what boxed it."""
+        """Remove a type and return its callable, or ``default`` if the type is not registered."""
         maker = super().pop(value_type, *default)
         choose_ufunc_dispatch()
         return maker
@@ -32,11 +36,11 @@ cdef class Box:
     Parameters
     ----------
     value : object
-        The value, possibly a box of a lower trace level.
+        The value, which may be a box of a lower trace level.
     trace : int
-        Level of the trace the box belongs to.
+        Level of the trace that the box belongs to.
     node : Node
-        Record of how the value was made.
+        Record of the call that computed the value.
     """
 
     type_mappings = box_makers
@@ -49,12 +53,12 @@ cdef class Box:
         self._node = node
 
     def __setattr__(self, name, value):
-        track(self)  # what is put into it may hold the box
+        track(self)  # the attribute may refer back to the box, and only the garbage collector frees such a cycle
         PyObject_GenericSetAttr(self, name, value)
 
     def __bool__(self):
         if type(self._node) is BatchNode:
-            raise NotBatchable("a decision was asked of a batch of values")
+            raise NotBatchable("the truth value of a batch was asked for")
         return bool(self._value)
 
     def __str__(self):
@@ -74,18 +78,25 @@ cdef class Box:
 
     @classmethod
     def register(cls, value_type):
-        """Box values of ``value_type`` (exactly that type) in this class."""
+        """Register this class as the box of values of a type.
+
+        Parameters
+        ----------
+        value_type : type
+            The type; its subclasses are not included.
+        """
         Box.types.add(cls)
         Box.type_mappings[value_type] = cls
         Box.type_mappings[cls] = cls
 
 
 cdef object copy_box(Box box):
-    # A box is never changed, and what it stands for is fixed by its node: a copy shares both.
+    # The copy shares value and node, since a box never changes.
     return type(box)(box._value, box._trace, box._node)
 
 
 cdef inline bint is_box(object x):
+    # The types that are tested first are the most frequent ones, so that most calls skip the test for a subclass.
     cdef PyTypeObject *t = Py_TYPE(x)
     if t is <PyTypeObject *>ArrayBox:
         return True
@@ -95,19 +106,19 @@ cdef inline bint is_box(object x):
 
 
 def isbox(x):
-    """Say whether ``x`` is a traced value."""
+    """Return whether ``x`` is a traced value."""
     return is_box(x)
 
 
 cpdef bint contains_box(object container, Py_ssize_t level=-1) except -1:
-    """Return whether a box is among the items of a container, or in lists, tuples and dicts inside it.
+    """Return whether there is a box among the items of a container, or in lists, tuples and dicts inside it.
 
     Parameters
     ----------
     container : iterable
-        Of a dict the values count.
+        The container; of a dict the values are searched.
     level : int, optional
-        The lowest trace level that counts; by default all do.
+        The lowest trace level to look for; all levels by default.
     """
     Py_EnterRecursiveCall(" while looking for traced values in nested containers")
     try:
@@ -123,30 +134,33 @@ cpdef bint contains_box(object container, Py_ssize_t level=-1) except -1:
 
 
 cdef inline PyObject *unbox_borrowed(PyObject *x):
-    # The plain value, borrowed from x.
+    # Return the concrete value, borrowed from x.
     while is_box(<object>x):
         x = <PyObject *>(<Box>x)._value
     return x
 
 
 cpdef object unbox_all(object x):
-    """Take all boxes off a value, of a batch too, whose example then stands for the type and shape of all rows."""
+    """Return the concrete value inside all boxes.
+
+    Of a batch this is the example, which has the type and shape of one row; `getval` raises instead.
+    """
     return <object>unbox_borrowed(<PyObject *>x)
 
 
 cdef object concrete_array(object x):
-    # The plain value, if need be as an array: something with shape and dtype.
+    # Return the concrete value as something that has shape and dtype.
     x = unbox_all(x)
     return x if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x)
 
 
 def dtype_of(x):
-    """Give the dtype of a value, boxed or not."""
+    """Return the dtype of a value, boxed or not."""
     return concrete_array(x).dtype
 
 
 def is_complex(x):
-    """Say whether a value, boxed or not, is complex."""
+    """Return whether a value, boxed or not, is complex."""
     cdef int typenum = kind_of(x).typenum
     if typenum < 0:
         return np.iscomplexobj(unbox_all(x))
@@ -154,19 +168,49 @@ def is_complex(x):
 
 
 def getval(x):
-    """Take all boxes off ``x`` and return the plain value."""
+    """Return the concrete value of ``x``, without its boxes.
+
+    Parameters
+    ----------
+    x : object
+        A value, boxed or not.
+
+    Returns
+    -------
+    object
+        ``x`` itself if it is not a box.
+
+    Raises
+    ------
+    NotBatchable
+        If ``x`` stands for a batch of rows; the caller of the batch then computes row by row.
+    """
     if is_batched(x):
         raise NotBatchable("the plain value of a batch was asked for")
     return unbox_all(x)
 
 
 cpdef object new_box(object value, Py_ssize_t trace, object node):
-    """Box ``value`` at level ``trace`` with ``node`` as its record.
+    """Return a box of a value.
+
+    Parameters
+    ----------
+    value : object
+        The value, which may be a box of a lower level.
+    trace : int
+        Level of the trace that the box belongs to.
+    node : Node
+        Record of the call that computed the value.
+
+    Returns
+    -------
+    Box
+        A box of the type registered for the type of ``value``.
 
     Raises
     ------
     TypeError
-        If no box is registered for the type of ``value``.
+        If no box is registered for that type.
     """
     cdef PyObject *maker = dict_item(<PyObject *>box_makers, <PyObject *>Py_TYPE(value))
     cdef ArrayBox box
@@ -186,6 +230,7 @@ cpdef object new_box(object value, Py_ssize_t trace, object node):
 
 
 cdef object box_answer(object ans, Py_ssize_t trace, object node, Primitive fun):
+    """Return a box of the answer of a primitive, or raise an error that names the primitive."""
     try:
         return new_box(ans, trace, node)
     except TypeError as error:
@@ -197,6 +242,11 @@ cdef object box_answer(object ans, Py_ssize_t trace, object node, Primitive fun)
 def find_top_boxed_args(args):
     """Find the boxes of the highest trace level among ``args``.
 
+    Parameters
+    ----------
+    args : iterable
+        Arguments, boxed or not.
+
     Returns
     -------
     boxes : list of (int, Box)
@@ -204,9 +254,9 @@ def find_top_boxed_args(args):
     trace : int
         Their level, -1 if there is no box.
     node_type : type or None
-        Type of the node of the last one.
+        Type of the node of the last of them.
     foreign : bool
-        Whether an argument brings an ``__array_ufunc__`` of its own.
+        Whether an argument that is not a box defines an ``__array_ufunc__`` of its own.
     """
     boxes, trace, node_type = [], -1, None
     for argnum, arg in enumerate(args):

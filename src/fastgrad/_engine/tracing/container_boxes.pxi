@@ -1,12 +1,14 @@
-# Boxes of containers, which make one box and one node of an item, however often it is taken.
+# Boxes of lists, tuples and dicts. An item gets one box and one node, however often it is taken, and its cotangent is
+# put into the container's by graph/containers.pxi.
 
 cdef bint is_item(VJPNode node):
-    """Does node record the taking of one item, for `Assembly` to collect its cotangent?"""
+    """Return whether a node took one item of a container, so that `Assembly` collects its cotangent."""
     return node.rules is item_rules and node.layout == NODE_INDEX and not node.released
 
 
 cdef bint is_key(object key):
-    # May key stand in a dict for a place in a container? Not slices, which are hashable since Python 3.12.
+    # Return whether a key selects a single item and can be a key of a dict. Slices are hashable since Python 3.12, but
+    # select several items.
     if type(key) is str or PyLong_CheckExact(key):
         return True
     if is_box(key) or isinstance(key, slice):
@@ -19,7 +21,10 @@ cdef bint is_key(object key):
 
 
 cdef object item_key(object container, object key):
-    """The key under which the item's cotangent is put in place; None where the container may have its own idea."""
+    """Return the key that the item's cotangent is stored under, of a sequence the position counted from the start.
+
+    Return None if the container's type defines its own __getitem__, so that the key may mean something else.
+    """
     cdef Py_ssize_t i
     if type(container) is dict or type(container).__getitem__ is dict.__getitem__:
         return key
@@ -38,15 +43,16 @@ cdef class ContainerBox(Box):
         if not is_key(key):
             return p_take.call_tuple((self, key), None, True)
         if self.taken is not None and not is_box(self._value):
-            found = fastgrad_find(self.taken, key)
-            if found is not None and (<Box>found)._value is self._value[key]:
-                return found
+            box = fastgrad_find(self.taken, key)
+            if box is not None and (<Box>box)._value is self._value[key]:
+                return box
         return self.take(key, self._trace)
 
     cdef object item(self, object key, Py_ssize_t level):
-        """What the container's value has at the key, and no values of its own trace or of others up to the level.
+        """Return the value at the key, without boxes of this container's own trace or of higher ones.
 
-        A primitive gives such ones if it closes over them; as with autograd, its rule speaks for all of it.
+        Such boxes are there if the primitive that returned the container closed over them. As in autograd, its rule is
+        taken for the whole derivative. Raise ClosedOverTrace for a box of a trace above `level`.
         """
         if isinstance(self._value, ContainerBox):
             value = (<ContainerBox>self._value).take(key, level)
@@ -59,7 +65,8 @@ cdef class ContainerBox(Box):
         return value
 
     cdef object take(self, object key, Py_ssize_t level):
-        # `level` is that of the container asked first, of which this one may be the value.
+        # Return the box of the item at the key. `level` is that of the box that the user indexed, of which this one may
+        # be the value.
         cdef Box box
         node_type = type(self._node)
         if (node_type is not VJPNode and node_type is not JVPNode) or p_take.notrace_types:
@@ -70,7 +77,8 @@ cdef class ContainerBox(Box):
             return p_take.call_tuple((self, key), None, True)
         if self.taken is None:
             self.start_taking()
-        # A list or dict that was changed since, or another thread, may have put another box there.
+        # A stored box is used only if it has this value: the list or dict may have been changed since it was stored, or
+        # another thread may have stored its own.
         box = fastgrad_find(self.taken, position)
         if box is None or box._value is not value:
             box = self.taken[position] = self.record_item(position, value)
@@ -79,7 +87,7 @@ cdef class ContainerBox(Box):
         return box
 
     cdef int start_taking(self) except -1:
-        # Once, though several threads may take their first item at a time.
+        # Several threads may take their first item at the same time; all must use the same dict.
         cdef dict taken = {}
         with cython.critical_section(self):
             if self.taken is None:
@@ -87,6 +95,7 @@ cdef class ContainerBox(Box):
         return 0
 
     cdef object record_item(self, object position, object value):
+        """Return a new box of the item, with its node."""
         cdef Node parent = self._node
         cdef VJPNode node
         if type(parent) is not VJPNode or p_take.vjps is not take_rules:
@@ -95,7 +104,7 @@ cdef class ContainerBox(Box):
         if (<VJPNode>parent).space is None and note_space(parent, self._value):
             self.is_space_noted = True
         if not self.is_space_noted:
-            # The node stands for another value too: a root that was used for several traces.
+            # A root that was used for several traces stands for several values, but notes the space of one.
             if vspace(self._value) != (<VJPNode>parent).space:
                 record = parent.record(value, p_take, (self._value, position), {}, (0,), (parent,))
                 return box_answer(value, self._trace, record, p_take)
@@ -113,8 +122,8 @@ cdef class ContainerBox(Box):
 
 
 cdef object space_of_item(object space, object position):
-    # Spaces of containers have those of the items in `shape`, built like the container.
+    # Return the space of an item: the `shape` of a container's space holds the items' spaces under the same keys.
     try:
         return space.shape[position]
-    except (AttributeError, LookupError, TypeError):  # a user's space
+    except (AttributeError, LookupError, TypeError):  # a space of a user's class need not have it
         return None

@@ -1,24 +1,25 @@
-# Functions that operators make of functions: called without a Python frame of their own, pickled by how they were made.
+# Functions that operators return, such as grad(f): they are called without a Python frame of their own, and pickled as
+# the operator and its arguments.
 
 
 cdef class DerivedFunction:
-    """What an operator on functions gives: a function that knows how it was made.
+    """A function that an operator returned, with the operator and the arguments that it was made with.
 
-    It has the attributes of ``call``, binds as a method as functions do, and pickles as the operator and what that was
-    given.
+    It has the attributes of ``call``, binds as a method as functions do, and is pickled as the operator and its
+    arguments.
 
     Parameters
     ----------
     call : callable
-        What it does.
+        The function that is called.
     maker : callable
         The operator.
     args : tuple
-        Its arguments, the first of them the function it was given.
+        Positional arguments of the operator; the first is the function that it was applied to.
     kwargs : dict, optional
-        Its keywords.
+        Keyword arguments of the operator.
     unary : callable, optional
-        ``unary(args[0], x)`` does what ``call(x)`` does.
+        A faster way for one positional argument: ``unary(args[0], x)`` must be the same as ``call(x)``.
     """
 
     def __cinit__(self):
@@ -58,8 +59,9 @@ cdef class DerivedFunction:
         return self
 
     def __reduce__(self):
-        # A function that was decorated stands under the name of what it was made of, which no longer does. Of __main__
-        # another process may know nothing, and what it needs is then sent along by those picklers that can.
+        # After `@grad` the function's name in its module refers to this object and no longer to the function, so this
+        # object is pickled by that name. Not in __main__, which is another module in another process: operator and
+        # arguments are pickled then, and some picklers send functions of __main__ by value.
         origin = inspect.unwrap(self)
         module, name = getattr(origin, "__module__", None), getattr(origin, "__qualname__", "")
         if module in sys.modules and module != "__main__" and find_function(module, name) is self:
@@ -68,19 +70,20 @@ cdef class DerivedFunction:
 
 
 def find_function(str module, str name):
-    """Find what a decorated function became by its name, None where there is no such name."""
-    found = importlib.import_module(module)
+    """Return the object of a qualified name in a module, None if there is no such name."""
+    value = importlib.import_module(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found
+        value = getattr(value, part, None)
+    return value
 
 
 def make_function(maker, tuple args, kwargs):
-    """Make a function again as it was made before it was pickled."""
+    """Return the function that an operator makes of its arguments; called when such a function is unpickled."""
     return maker(*args, **(kwargs or {}))
 
 
 cdef object derived_vectorcall(object callable_, PyObject **args, size_t nargsf, PyObject *kwnames):
+    # CPython calls this for a call of a DerivedFunction.
     cdef DerivedFunction self = <DerivedFunction>callable_
     cdef PyObject *stack[3]
     if kwnames == NULL and PyVectorcall_NARGS(nargsf) == 1 and self.unary is not None:

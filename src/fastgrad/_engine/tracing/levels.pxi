@@ -1,12 +1,12 @@
-# Trace levels: the numbers of traces, and which of them are running.
-
-# A trace is given the next number, never one that was given before. So it is above every trace that is running, and a
-# worker thread started inside a traced function cannot mistake its own trace for the outer one; and a value kept from a
-# trace that is over belongs to no trace that comes later, in this thread or another. Level 0 is left to boxes that are
-# made by hand, outside every trace.
+# Trace levels: the numbers of traces, which of them are running, and the function that runs a trace.
 #
-# running: the levels of the traces that are running, in any thread, from the lowest to the highest. All this changes
-# only in the two functions below. They run no Python code, so that the GIL keeps them whole; without it the lock does.
+# Each trace gets the next unused number as its level, which is above those of all running traces. A worker thread that
+# was started inside a traced function therefore cannot mistake its own trace for the outer one, and a value kept from a
+# trace that is over belongs to no later trace of any thread. Level 0 is for boxes made by hand, outside every trace.
+
+# `running` holds the levels of the running traces of all threads, in ascending order. Only enter_level and leave_level
+# change these variables. They run no Python code, so with the GIL no other thread sees a half-made change; without the
+# GIL the mutex ensures that.
 cdef fastgrad_mutex levels_mutex
 cdef Py_ssize_t next_level = 1
 cdef Py_ssize_t *running = NULL
@@ -15,6 +15,7 @@ cdef Py_ssize_t n_running = 0
 
 
 cdef bint make_room() noexcept:
+    # Make room for one more level in `running`; return False if there is no memory.
     global running, running_size
     cdef Py_ssize_t *grown
     if n_running == running_size:
@@ -27,12 +28,13 @@ cdef bint make_room() noexcept:
 
 
 cdef Py_ssize_t enter_level() except -1:
+    """Open a trace and return its level."""
     global next_level, n_running
     cdef Py_ssize_t level = -1
     fastgrad_lock(&levels_mutex)
     if make_room():
         if n_running == 0 and next_level > PY_SSIZE_T_MAX // 2:
-            next_level = 1  # within reach of 32-bit processors
+            next_level = 1  # where Py_ssize_t has 32 bits, the numbers could run out
         level = next_level
         next_level += 1
         running[n_running] = level
@@ -44,11 +46,12 @@ cdef Py_ssize_t enter_level() except -1:
 
 
 cdef void leave_level(Py_ssize_t level) noexcept:
+    """Close the trace of a level."""
     global n_running
     cdef Py_ssize_t i
     fastgrad_lock(&levels_mutex)
     i = n_running - 1
-    while running[i] != level:  # traces of other threads may have been opened since
+    while running[i] != level:  # other threads may have opened traces after this one
         i -= 1
     n_running -= 1
     while i < n_running:
@@ -58,6 +61,7 @@ cdef void leave_level(Py_ssize_t level) noexcept:
 
 
 cdef Py_ssize_t top_level() noexcept:
+    """Return the highest level of a running trace, -1 if no trace is running."""
     cdef Py_ssize_t level
     fastgrad_lock(&levels_mutex)
     level = running[n_running - 1] if n_running else -1
@@ -66,7 +70,7 @@ cdef Py_ssize_t top_level() noexcept:
 
 
 cpdef bint is_over(Py_ssize_t level) noexcept:
-    """Say whether a level is that of a trace that is over."""
+    """Return whether a level belongs to a trace that is over."""
     cdef bint over = level > 0
     cdef Py_ssize_t i
     fastgrad_lock(&levels_mutex)
@@ -79,6 +83,8 @@ cpdef bint is_over(Py_ssize_t level) noexcept:
 
 
 cdef class _NewTrace:
+    """A context manager that opens a trace level; made by `TraceStack.new_trace`."""
+
     cdef Py_ssize_t level
 
     def __cinit__(self):
@@ -94,7 +100,7 @@ cdef class _NewTrace:
         self.leave()
 
     def __dealloc__(self):
-        # Entered by hand and dropped, or entered in vain: there was no memory for the number of the level.
+        # __exit__ is not called if __enter__ was called by hand, or failed to allocate the int that it returns.
         self.leave()
 
     cdef void leave(self) noexcept:
@@ -104,7 +110,7 @@ cdef class _NewTrace:
 
 
 class TraceStack:
-    """The traces now running in this process."""
+    """The traces that are running in this process."""
 
     @property
     def top(self):
@@ -112,7 +118,7 @@ class TraceStack:
         return top_level()
 
     def new_trace(self):
-        """Give a context manager that opens a trace level and returns its number."""
+        """Return a context manager that opens a trace level; its ``with`` target is the level's number."""
         return _NewTrace()
 
 
@@ -125,23 +131,24 @@ def trace(start_node, fun, x):
     Parameters
     ----------
     start_node : Node
-        The root: the kind of node that every primitive call on the box is recorded in.
+        The root; primitive calls on the box are recorded in nodes of the same type.
     fun : callable
-        Function of one argument. A list, tuple or dict that it returns is traced if there are boxes in it.
+        Function of one argument. If it returns a list, tuple or dict that holds boxes, that container is traced too.
     x : object
         Value of a type registered with `Box`.
 
     Returns
     -------
     value : object
-        What ``fun`` returned, unboxed.
+        The value that ``fun`` returned, without the box of this trace.
     node : Node or None
-        The node of that value; None, with a warning, where the value does not depend on ``x``.
+        The node of that value; None, with a warning, if the value does not depend on ``x``.
 
     Raises
     ------
     TypeError
-        If there is no box type for ``x``, or ``fun`` returns a value of a trace that is over or was opened later.
+        If no box is registered for the type of ``x``, or ``fun`` returns a value of a trace that is over or was opened
+        later.
     """
     cdef Py_ssize_t level = enter_level()
     try:
@@ -156,7 +163,8 @@ def trace(start_node, fun, x):
         if is_box(end) and (<Box>end)._trace > level:
             raise TypeError(
                 "the traced function returned a value of a trace that was opened later: one kept from a trace inside "
-                "it, or taken from another thread's. What it owes to the function's own argument is not known"
+                "it, or taken from another thread's. Its derivative with respect to the function's argument cannot be "
+                "determined"
             )
         warn("Output seems independent of input.")
         return end, None

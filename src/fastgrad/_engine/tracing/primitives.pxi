@@ -1,8 +1,9 @@
-# Primitives: functions that unwrap boxes, call themselves on what is left, and record the call.
+# Primitives: functions that unwrap boxes, call themselves on what is left, and record the call. How the value of a call
+# is computed is in values/dispatch.pxi, how the call is recorded in nodes/.
 
 
 class ClosedOverTrace(TypeError):
-    """A primitive used a traced value that is none of its arguments, so that no rule can tell its derivative."""
+    """Raised if a primitive uses a traced value that is not one of its arguments: its rules do not cover that."""
 
     def __init__(self, name):
         super().__init__(f"{name} uses a traced value that was not passed to it; pass it as an argument")
@@ -11,17 +12,22 @@ class ClosedOverTrace(TypeError):
 cdef class Primitive:
     """A function that the tracer intercepts.
 
-    Called on plain values it is the function itself. Called on boxes it unwraps those of the highest trace level,
+    Called on concrete values it is the function itself. Called on boxes it unwraps those of the highest trace level,
     calls itself on what is left, and records the call in a node.
 
     Parameters
     ----------
     fun : callable
-        The function on plain values.
+        The function on concrete values.
     never_traced : bool
-        Whether it always unwraps all boxes and is never recorded.
+        Whether all boxes are unwrapped and no call is recorded.
     array_like : bool
-        Whether a list or tuple with boxes in it, given as an argument, stands for the array of it.
+        Whether an argument that is a list or tuple with boxes in it stands for the array made of it.
+
+    Raises
+    ------
+    TypeError
+        If ``fun`` is not callable.
     """
 
     def __cinit__(self):
@@ -72,7 +78,7 @@ cdef class Primitive:
 
     @property
     def vjp_rules(self):
-        """Rules or None : how cotangents are pulled back through this primitive."""
+        """Rules or None : the rules that pull cotangents back through this primitive."""
         return self.vjps
 
     @vjp_rules.setter
@@ -82,7 +88,7 @@ cdef class Primitive:
 
     @property
     def jvp_rules(self):
-        """Rules or None : how tangents are pushed forward through this primitive."""
+        """Rules or None : the rules that push tangents forward through this primitive."""
         return self.jvps
 
     @jvp_rules.setter
@@ -97,7 +103,7 @@ cdef class Primitive:
 
     @property
     def notrace(self):
-        """tuple of type : the node types in which calls are not recorded."""
+        """tuple of type : the node types for which calls are not recorded."""
         return self.notrace_types
 
     @notrace.setter
@@ -106,12 +112,13 @@ cdef class Primitive:
         self.notrace_types = node_types
 
     cdef object call(self, object x, object y):
-        # Two arguments, boxed or not.
+        # Return the value for two arguments, boxed or not.
         if is_simple(x) and is_simple(y):
             return compute_binary(self, x, y)
         return self.call2(x, y)
 
     cdef object call1(self, object x):
+        # Call on one argument, and record the call if it is a box. The fast path is for an ArrayBox in reverse mode.
         cdef Box box
         cdef Rules rules
         if Py_TYPE(x) is not <PyTypeObject *>ArrayBox:
@@ -134,7 +141,8 @@ cdef class Primitive:
         return box_answer(ans, box._trace, unary_node(rules, ans, value, <PyObject *>box._node), self)
 
     cdef bint takes(self, object x):
-        # May call2 take x as it is? A plain value; for all but ufuncs, also whatever is no list with boxes in it.
+        # Return whether call2 handles x, an argument that is no ArrayBox. It does not if NumPy may dispatch on x, if x
+        # is or may hold a box, or if rules would do arithmetic with a tuple.
         if is_simple(x):
             return True
         if is_shape(x):
@@ -142,6 +150,7 @@ cdef class Primitive:
         return not (self.is_ufunc or is_box(x) or (self.array_like and type(x) in (list, tuple)))
 
     cdef object call2(self, object x, object y):
+        # Call on two arguments, and record the call if one is a box. The fast path is as in call1.
         cdef Py_ssize_t level = -1
         cdef bint x_boxed = Py_TYPE(x) is <PyTypeObject *>ArrayBox
         cdef bint y_boxed = Py_TYPE(y) is <PyTypeObject *>ArrayBox
@@ -184,7 +193,8 @@ cdef class Primitive:
         return box_answer(ans, level, binary_node(rules, ans, xv, yv, x_node, y_node), self)
 
     cdef object call_tuple(self, tuple args, dict kwargs, bint defer):
-        # Any call. `defer`: leave it to NumPy to ask a foreign __array_ufunc__ first, as its dispatch rules have it.
+        # Call on any arguments. With `defer`, a ufunc with a foreign argument is left to NumPy, whose dispatch decides
+        # which __array_ufunc__ comes first.
         cdef bint boxed = False, boxed_keyword = False
         for x in args:
             if self.array_like and is_traced_sequence(x):
@@ -209,36 +219,38 @@ cdef class Primitive:
         return self.call_traced(args, kwargs)
 
     cdef object as_argument(self, object x):
-        # A plain list or tuple beside a traced argument: rules do arithmetic with it if it stands for an array. It does
-        # so in functions of arrays alone, and else if there are numbers with a point in it: shapes and axes have none.
+        # Return a concrete list or tuple beside a traced argument, as an array if rules may do arithmetic with it. They
+        # do so in broadcasting functions; in others only if it has floats or complex numbers, since integers may be a
+        # shape or axes.
         if self.vjps is not None and self.vjps.broadcasts:
             return np.asarray(x)
         if is_shape(x):
             return x
         try:
             array = np.asarray(x)
-        except ValueError:  # of lists of unequal lengths
+        except ValueError:  # its lists have unequal lengths
             return x
         return array if array.dtype.kind in "fc" else x
 
     cdef int refuse_output(self, tuple args, dict kwargs) except -1:
-        # A traced value can't be put into an array of the user's, nor may a rule write its results there.
+        # Raise if an output array is passed: it cannot store a traced value, and rules must not write to it.
         cdef Py_ssize_t n = len(args)
-        given = kwargs is not None and kwargs.get("out") is not None
-        if not given and self.is_ufunc:
-            given = n > self.n_inputs
-        elif not given and n > 2:
+        has_output = kwargs is not None and kwargs.get("out") is not None
+        if not has_output and self.is_ufunc:
+            has_output = n > self.n_inputs
+        elif not has_output and n > 2:
             if self.out_position == -2:
                 self.out_position = hooks.position_of(self.fun, "out")
-            given = 0 <= self.out_position < n and args[self.out_position] is not None
-        if given:
+            has_output = 0 <= self.out_position < n and args[self.out_position] is not None
+        if has_output:
             raise NotImplementedError(
                 f"{self.__name__} of a traced value has no derivative with 'out' given; use the returned array"
             )
         return 0
 
     cdef object call_traced(self, tuple args, dict kwargs):
-        # `args` holds a box. Only the highest level is unwrapped here; the call on what is left sees the others.
+        # Call on arguments among which there is a box, and record the call. Only boxes of the highest level are
+        # unwrapped here; the call on what is left unwraps the others.
         cdef Py_ssize_t level = -1, i
         cdef list values, argnums = [], parents = []
         cdef Node node = None
@@ -278,21 +290,22 @@ cdef class Primitive:
         return box_answer(ans, level, record, self)
 
 
-# ArrayKind of node -> the kind whose constants are its own too.
+# Node type -> another node type; calls that are not recorded for the second are not recorded for the first.
 cdef dict constants_shared_with = {}
 
 
 def share_constants(node_type, other):
-    """Let calls that are constant to one kind of node be so to another."""
+    """Treat primitives registered as notrace for ``other`` as notrace for ``node_type`` too."""
     constants_shared_with[node_type] = other
 
 
 cdef bint is_constant_to(Primitive fun, object node):
+    # Return whether calls of `fun` are not recorded for nodes of this node's type.
     return type(node) in fun.notrace_types or constants_shared_with.get(type(node)) in fun.notrace_types
 
 
 def unbox_argument(x):
-    """Unbox a value, or those directly in a list or tuple."""
+    """Return a value, or a list or tuple with the values nested in it, without boxes."""
     if type(x) not in (list, tuple):
         return unbox_all(x)
     Py_EnterRecursiveCall(" while taking traced values out of nested lists")
@@ -303,7 +316,7 @@ def unbox_argument(x):
 
 
 cdef inline bint is_shape(object x):
-    # A tuple of ints: a shape, or axes.
+    # Return whether x is a tuple of Python's ints, such as a shape or axes.
     cdef Py_ssize_t i
     if Py_TYPE(x) is not &PyTuple_Type:
         return False
@@ -314,7 +327,7 @@ cdef inline bint is_shape(object x):
 
 
 cdef inline bint is_simple(object x):
-    # Not a box, and nothing whose __array_ufunc__ NumPy would ask.
+    # Return whether x is of one of the usual types that are neither boxes nor define an __array_ufunc__ of their own.
     cdef PyTypeObject *t = Py_TYPE(x)
     return (t is &PyArray_Type or t is &PyFloat_Type or t is &PyDoubleArrType_Type or t is &PyLong_Type
             or t is &PyComplex_Type or t is &PyFloatArrType_Type or t is &PyCDoubleArrType_Type)
@@ -325,6 +338,7 @@ cdef inline bint is_sequence(PyObject *x):
 
 
 cdef object primitive_vectorcall(object callable_, PyObject **args, size_t nargsf, PyObject *kwnames):
+    # CPython calls this for a call of a primitive.
     cdef Primitive self = <Primitive>callable_
     cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf), total = n, i
     cdef dict kwargs = None
