@@ -540,7 +540,7 @@ def test_complex_cotangents_and_tangents():
 @pytest.mark.parametrize("n", [0, 2, 3])
 def test_the_wrong_number_of_cotangents_is_refused(n):
     with pytest.raises(
-        ValueError, match=f"the VJP of bad gave {n} cotangents for 1 traced arguments; it gives one for"
+        ValueError, match=f"the VJP of bad gave {n} cotangents for 1 traced arguments; it must return one for"
     ):
         grad(lambda x: np.sum(ruled(lambda g, x: g, "defvjp_argnums", n)(x)))(X)
 
@@ -552,7 +552,7 @@ def test_what_is_no_sequence_of_cotangents_is_refused(given):
         return onp.sin(x)
 
     defvjp_argnums(bad, lambda argnums, ans, args, kwargs: lambda g: given)
-    with pytest.raises(TypeError, match=f"the VJP of bad gave a {type(given).__name__}; it gives a sequence of cotan"):
+    with pytest.raises(TypeError, match=f"the VJP of bad gave a {type(given).__name__}; it must return a sequence"):
         grad(bad)(0.5)
 
 

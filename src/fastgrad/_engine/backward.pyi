@@ -1,4 +1,4 @@
-# The types of the compiled backward pass.
+# Type stubs of the compiled backward pass. The docstrings are in backward.pyx and in the .pxi files that it includes.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, final
 

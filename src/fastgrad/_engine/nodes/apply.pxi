@@ -1,12 +1,14 @@
-# How the rule of one argument is applied to a cotangent or tangent.
+# How the rule of one argument is applied to a cotangent or tangent: by its fused derivative, its compiled rule, or its
+# Python function.
 
-# Keywords of a ufunc that change no value; with any other one, the rules do not hold.
+# Keywords of a ufunc that do not change what it computes; its rules hold with no others.
 cdef frozenset harmless_keywords = frozenset(["casting", "order", "dtype", "subok", "signature", "sig"])
 
 
 cdef object kept_arguments(tuple args, unsigned int keeps, unsigned int spaces, bint containers, bint arrays):
-    # What of the arguments the rules need: as it is, as its vspace (if it is a value that has one), or nothing.
-    # `arrays`: it is a function of arrays, to which a list or tuple is one; if `containers`, where a vspace is wanted.
+    # Return what a node keeps of the arguments: those that rules use; the vector spaces of those of which rules use no
+    # more than that; None for all others. A list, tuple or dict is replaced by its space only with `containers`. With
+    # `arrays` the function takes a list or tuple for an array, whose space is kept then.
     cdef list kept = list(args)
     cdef Py_ssize_t i
     for i in range(len(kept)):
@@ -22,14 +24,15 @@ cdef object kept_arguments(tuple args, unsigned int keeps, unsigned int spaces, 
 
 
 cdef inline bint is_double(object x):
+    # Return whether x is a number that as_double can read.
     cdef double value
     return as_double(x, &value) != 0
 
 
 cdef int find_fused_derivative(Rule rule) except -1:
-    """Note in the rule its fused derivative, if it is `g * derivative`; False where there is none.
+    """Find the fused derivative of a rule and store it in the rule; store False if there is none.
 
-    It takes Python code to find it, so that several threads may be at it at once. What the first of them notes stays.
+    The search runs Python code, so several threads may do it at the same time. The first result is kept.
     """
     cdef list exponents = [], exponent_derivatives = []
     fused = False
@@ -42,6 +45,7 @@ cdef int find_fused_derivative(Rule rule) except -1:
         if rule.real_deriv is not None:
             fused = hooks.record_derivative(rule.real_deriv, 1, p_multiply) or False
         if fused is not False:
+            # For complex arguments the derivative is another.
             (<FusedDerivative>fused).runs[DTYPE_COMPLEX] = False
     elif rule.for_numbers is not None:
         for exponent, deriv in rule.for_numbers.items():
@@ -58,7 +62,10 @@ cdef int find_fused_derivative(Rule rule) except -1:
 
 
 cdef inline object apply_fused_derivative(Rule rule, PyObject **inputs, int reuse):
-    """`g` times the derivative of an elementwise function, on plain g, ans, x, y; None where this is not the way."""
+    """Return `g` times the derivative of an elementwise function, for concrete g, ans, x and y.
+
+    Return None if the fused derivative does not apply; the caller falls back to the compiled or Python rule.
+    """
     cdef double exponent
     cdef Py_ssize_t i
     cdef PyObject *fused = <PyObject *>rule.fused
@@ -79,9 +86,10 @@ cdef inline object apply_fused_derivative(Rule rule, PyObject **inputs, int reus
 cdef inline object apply_rule(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ssize_t n, dict kwargs, int reuse):
     """Return the cotangent or tangent of argument `argnum`.
 
-    This is the one switch over the forms of rules. `inputs` are g, ans and the n arguments, at least two places for
-    these, and a free place before g, as vectorcall wants it. They are given by pointer, so that what the fused
-    derivative may overwrite has no other reference than the node's. `reuse` says what may be overwritten.
+    This and apply_unfused are the one switch over the forms of rules. `inputs` holds g, ans and the n arguments, in an
+    array that has room for at least two arguments and a free place before g, which vectorcall needs. They are borrowed
+    pointers, so that a value that the fused derivative may overwrite is referred to by the node alone. `reuse` says
+    what may be overwritten (see REUSE_COTANGENT).
     """
     if rule.form == RULE_IDENTITY:
         return <object>inputs[0]
@@ -94,6 +102,7 @@ cdef inline object apply_rule(Rule rule, Py_ssize_t argnum, PyObject **inputs, P
 
 
 cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ssize_t n, dict kwargs):
+    # Return the same by the compiled rule or the Python function.
     cdef list converted = None
     cdef PyObject **args = inputs + 2
     cdef Py_ssize_t i
@@ -107,8 +116,8 @@ cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ss
         if rule.spaces & argument_bit(i) and not isinstance(x, VSpace) and (has_space(x, True) or is_box(x)):
             x = vspace(x)
         elif rule.form == RULE_DERIV and Py_TYPE(x) is &PyFloat_Type and is_double(g):
-            # A derivative divides and takes powers as NumPy does: where Python's floats raise, it warns and gives inf
-            # or nan.
+            # Python's floats raise where a division or power has no finite result; NumPy's warn and return inf or nan,
+            # as the primitive itself does.
             x = fastgrad_float64(PyFloat_AS_DOUBLE(x))
         else:
             continue
@@ -133,7 +142,7 @@ cdef object apply_unfused(Rule rule, Py_ssize_t argnum, PyObject **inputs, Py_ss
 
 
 cdef object apply_rule_to_call(Rule rule, Py_ssize_t argnum, object g, object ans, tuple args, dict kwargs):
-    # apply_rule where the arguments are in a tuple.
+    # Return the same as apply_rule for arguments in a tuple.
     cdef PyObject *few[9]
     cdef PyObject **inputs = few
     cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>args), i
@@ -153,7 +162,7 @@ cdef object apply_rule_to_call(Rule rule, Py_ssize_t argnum, object g, object an
 
 
 cdef dict rule_keywords(object fun, dict kwargs):
-    # The keywords that rules are given; those of a ufunc are looked after here.
+    # Return the keywords that rules are called with: for a ufunc none, and those that change its value are refused.
     if not kwargs or not isinstance(fun, Primitive) or not (<Primitive>fun).is_ufunc:
         return kwargs
     for name in kwargs:

@@ -1,15 +1,21 @@
-# Batches: values that stand for many, a row each, so that one pass serves many rows of a Jacobian.
+# Batches: values that stand for many rows, so that one pass computes many rows of a Jacobian.
 #
-# A batch is a tracer like the two modes: rules see a box with the shape of one row and call primitives on it; each call
-# is made twice, for the example that the box shows and, by the primitive's batch rule, for all rows in the node.
+# A batch is a tracer like the two modes. Rules see a box with the shape of one row and call primitives on it. Each call
+# is computed twice: for the example row in the box, and by the primitive's batch rule for all rows in the node.
 
 
 class NotBatchable(Exception):
-    """Something was asked of a batch that only a single row can answer; the rows must go one by one."""
+    """Raised if code needs the value of a single row of a batch; the caller then computes the rows one by one."""
 
 
 class BatchTooLarge(NotBatchable):
-    """A batch would take more memory than it may; ``size`` is the number of elements of one of its rows."""
+    """Raised if a batch would have more elements than its limit.
+
+    Parameters
+    ----------
+    size : int
+        The number of elements of one row; kept as an attribute.
+    """
 
     def __init__(self, size):
         super().__init__(f"a batch of values of {size} elements takes too much memory")
@@ -17,7 +23,7 @@ class BatchTooLarge(NotBatchable):
 
 
 cpdef bint is_batched(object x):
-    """Say whether a value, or the value of one of its lower levels, stands for a batch."""
+    """Return whether a value stands for a batch, at its own trace level or a lower one."""
     while is_box(x):
         if type((<Box>x)._node) is BatchNode:
             return True
@@ -26,24 +32,33 @@ cpdef bint is_batched(object x):
 
 
 cdef class BatchNode(Node):
-    """A node of a batch: holds the rows that its box's value is an example of.
-
-    Parameters
-    ----------
-    batch : array_like
-        The rows, on the first axis.
-    limit : int
-        The most elements that a batch made of it may have.
-    """
+    """A node of a batch, which holds the rows that its box's value is an example of."""
 
     def initialize_root(self, batch, limit):
+        """Set the batch that a trace starts from.
+
+        Parameters
+        ----------
+        batch : array_like
+            The rows, on the first axis.
+        limit : int
+            The largest number of elements that a batch of several rows computed from it may have.
+        """
         self.batch = batch
         self.rows = len(batch)
         self.limit = limit
 
     @classmethod
     def like(cls, BatchNode other not None, batch):
-        """Make a node of as many rows as another."""
+        """Return a node with the number of rows and the limit of another.
+
+        Parameters
+        ----------
+        other : BatchNode
+            The other node.
+        batch : array or SparseObject
+            Its rows, on the first axis.
+        """
         return batch_node(other, batch)
 
     cdef object record(self, object ans, Primitive fun, tuple args, dict kwargs, tuple argnums, tuple parents):
@@ -69,6 +84,7 @@ cdef class BatchNode(Node):
 
 
 cdef BatchNode batch_node(BatchNode other, object batch):
+    # Return a node with the number of rows and the limit of another.
     cdef BatchNode node = BatchNode.__new__(BatchNode)
     node.batch = batch
     node.rows = other.rows
@@ -77,13 +93,13 @@ cdef BatchNode batch_node(BatchNode other, object batch):
 
 
 cdef object elementwise_call(Primitive fun, int ndim, tuple args, tuple argnums, list values):
-    # Broadcasting works from the right: a row that the answer has more axes than gets axes of length 1 behind that of
-    # the rows.
-    cdef int have
+    # Return the batch of answers of an elementwise function. Broadcasting aligns the last axes, so if a row has fewer
+    # axes than the answer, axes of length 1 are inserted after the axis of rows.
+    cdef int row_ndim
     for i in argnums:
-        have = kind_of(args[i]).ndim
-        if have < ndim:
-            values[i] = values[i][(slice(None),) + (None,) * (ndim - have)]
+        row_ndim = kind_of(args[i]).ndim
+        if row_ndim < ndim:
+            values[i] = values[i][(slice(None),) + (None,) * (ndim - row_ndim)]
     if len(values) == 2:
         return fun.call(values[0], values[1])
     return fun.call1(values[0]) if is_box(values[0]) else compute_unary(fun, values[0])

@@ -1,7 +1,28 @@
-# Forward mode: nodes that hold tangents, and how rules push them forward.
+# Forward mode: nodes that hold tangents, and how rules push them forward. How one rule is applied is in apply.pxi.
 
 cdef class JVPNode(Node):
-    """A node of forward mode: holds the tangent of its value."""
+    """A node of forward mode, which holds the tangent of its value.
+
+    Parameters
+    ----------
+    value : object
+        The answer of the call.
+    fun : Primitive
+        The primitive.
+    args, kwargs : sequence, dict
+        The arguments of the call, without boxes of this trace.
+    parent_argnums : sequence of int
+        The traced arguments.
+    parents : sequence of JVPNode
+        A node for each of them.
+
+    Raises
+    ------
+    NotImplementedError
+        If a traced argument has no JVP.
+    ValueError
+        If an argnum is not one of the arguments, or the numbers of argnums and parents differ.
+    """
 
     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
         cdef Rules rules = (<Primitive>fun).jvps if isinstance(fun, Primitive) else None
@@ -14,6 +35,7 @@ cdef class JVPNode(Node):
         self.g = push_forward(rules, value, tuple(args), dict(kwargs), tuple(parent_argnums), tangents)
 
     def initialize_root(self, g):
+        """Set the tangent of the value that a trace starts from."""
         self.g = g
 
     def __reduce__(self):
@@ -31,6 +53,7 @@ cdef class JVPNode(Node):
 
 
 cdef list parent_tangents(Primitive fun, tuple parents):
+    # Return the tangents that the parents hold.
     cdef list tangents = list(parents)
     cdef Py_ssize_t i
     for i in range(len(tangents)):
@@ -45,12 +68,12 @@ cdef list parent_tangents(Primitive fun, tuple parents):
 
 
 def push_row(rules, argnums, ans, args, kwargs, *tangents):
-    """Give the tangent of one row, alone in a tuple."""
+    """Return the tangent of one row of a batch by a user's rule, in a tuple of length 1."""
     return (push_by_user(rules, argnums, tangents, ans, args, kwargs),)
 
 
 cdef object push_by_user(Rules rules, tuple argnums, tangents, object ans, tuple args, dict kwargs):
-    # By a rule of the user's, whose tangent is checked against the value.
+    # Return the tangent by a user's rule, checked against the answer.
     cdef ArrayKind kind, wanted = kind_of(ans)
     cdef bint numeric
     tangent = rules.whole(argnums, tangents, ans, args, kwargs)
@@ -66,7 +89,7 @@ cdef object push_by_user(Rules rules, tuple argnums, tangents, object ans, tuple
 
 
 cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple argnums, list tangents):
-    """The tangent of ans, given the tangents of the arguments at argnums."""
+    """Return the tangent of ans, given the tangents of the arguments at argnums."""
     cdef Rule rule
     cdef Py_ssize_t i
     cdef object fun = rules.fun
@@ -78,7 +101,7 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
                     return hooks.row_by_row(call, tangents)[0]
             return push_by_user(rules, argnums, tangents, ans, args, kwargs)
         return rules.whole(argnums, tangents, ans, args, kwargs)
-    given = rule_keywords(fun, kwargs)
+    rule_kwargs = rule_keywords(fun, kwargs)
     total = None
     for i in range(len(argnums)):
         rule = <Rule>rules.rule(argnums[i], True)
@@ -87,7 +110,7 @@ cdef object push_forward(Rules rules, object ans, tuple args, dict kwargs, tuple
         if rule.form == RULE_SAME:
             tangent = fun(*args[:argnums[i]], tangents[i], *args[argnums[i] + 1:], **kwargs)
         else:
-            tangent = apply_rule_to_call(rule, argnums[i], tangents[i], ans, args, given)
+            tangent = apply_rule_to_call(rule, argnums[i], tangents[i], ans, args, rule_kwargs)
         total = tangent if total is None else add_values(total, tangent)
     if total is None:
         return vspace(ans).zeros()

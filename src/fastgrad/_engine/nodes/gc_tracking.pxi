@@ -1,16 +1,20 @@
 # Which nodes the garbage collector need not track.
+#
+# The graph of a trace has no reference cycle unless an object of the user's makes one. Nodes that cannot be part of a
+# cycle are untracked, so that the collector does not traverse the graph again and again while it is alive.
 
 cdef inline void track(object x) noexcept:
     if not PyObject_GC_IsTracked(x):
         PyObject_GC_Track(x)
 
 
+# Types, beside those tested below, whose values hold no other objects.
 cdef frozenset acyclic_types = frozenset([
     bool, str, complex, type(Ellipsis), np.float32, np.complex128, np.complex64, np.int64, np.bool_])
 
 
 cdef inline bint is_acyclic(PyObject *x):
-    """Can x not hold, directly or not, anything that holds a node? Only then may a node that holds x go untracked."""
+    """Return whether x refers to no tracked node, directly or indirectly; only then may its holder be untracked."""
     cdef PyTypeObject *t = type_of(x)
     if x == <PyObject *>None or t is &PyDoubleArrType_Type or t is &PyFloat_Type or t is &PyLong_Type:
         return True
@@ -22,6 +26,7 @@ cdef inline bint is_acyclic(PyObject *x):
 
 
 cdef bint is_acyclic_inside(object x):
+    # Return the same for the less frequent types.
     if type(x) is tuple:
         for item in x:
             if not is_acyclic(<PyObject *>item):
@@ -33,8 +38,7 @@ cdef bint is_acyclic_inside(object x):
 
 
 cdef inline int untrack(VJPNode node) except -1:
-    # The graph of a trace has no cycle unless a user's object makes one: nodes that hold none need not burden the
-    # garbage collector, which would walk over all of them again and again while they live.
+    # Untrack a node if all its fields are acyclic; it may hold a node that is untracked itself.
     if (Py_TYPE(node) is <PyTypeObject *>VJPNode and is_acyclic(<PyObject *>node.parent0)
             and is_acyclic(<PyObject *>node.parent1) and is_acyclic(<PyObject *>node.arg1)
             and is_acyclic(<PyObject *>node.ans)):

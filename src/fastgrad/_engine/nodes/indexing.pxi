@@ -1,7 +1,11 @@
-# Nodes that record indexing, and how the cotangents of items are added in place.
+# Nodes that record the indexing of arrays, and how the cotangents of items are added in place. How an item is read
+# stands in values/indexing.pxi.
 
 cdef bint note_space(VJPNode node, object value) except -1:
-    """Note the space of a node's value; False if another thread, which traces from the same root, was faster."""
+    """Set the vector space of a node's value.
+
+    Return False if another thread, which traces from the same root, has set it in the meantime.
+    """
     space = vspace(value)
     with cython.critical_section(node):
         if node.space is None:
@@ -11,8 +15,8 @@ cdef bint note_space(VJPNode node, object value) except -1:
 
 
 cdef inline VJPNode index_node(object array, object index, VJPNode parent):
-    # The record of indexing a plain array; None if the parent stands for an array of another kind too: a root that was
-    # used for several traces.
+    # Return the record of indexing a concrete array. Return None if the parent's space is of another shape or dtype,
+    # since it is a root that was used for several traces.
     cdef VJPNode node
     if (parent.space is not None or not note_space(parent, array)) and not fits_space(array, parent.space):
         return None
@@ -28,7 +32,8 @@ cdef inline VJPNode index_node(object array, object index, VJPNode parent):
 cdef int add_indexed(VJPNode node, object g, PyObject **total, bint *mutable) except -1:
     """Add the cotangent of x[index] to that of x, of which the caller holds a reference in `total` (NULL for zero).
 
-    1: done; 0: g or the sum is not plain, or has another dtype, so that this is not the way.
+    Return 1 if it was added. Return 0 if g or the total is boxed or has another dtype than x; the caller then pulls g
+    back by the node's rule.
     """
     cdef double *element
     cdef double number

@@ -1,6 +1,8 @@
-# Nodes: records of primitive calls, and how rules are applied to pull cotangents back and push tangents forward.
+# Nodes, the records of primitive calls, and those of reverse mode, which pull cotangents back. How one rule is applied
+# stands in apply.pxi, the pass over a graph in graph/walk.pxi.
 
 cdef object refuse_pickling(object node):
+    # Raise the error for pickling or copying a node.
     raise TypeError(
         f"{type(node).__name__}, the record of a traced call, cannot be pickled or copied: a graph stays in the "
         "process that traced it; send the function and plain arguments, and differentiate there"
@@ -18,11 +20,18 @@ cdef class Node:
         raise NotImplementedError(f"{type(self).__name__} must define __init__ to record a primitive call")
 
     def initialize_root(self, *args, **kwargs):
+        """Set the fields of a node that a trace starts from; `new_root` calls this."""
         raise NotImplementedError(f"{type(self).__name__} must define initialize_root to start a trace")
 
     @classmethod
     def new_root(cls, *args, **kwargs):
-        """Make the node that a trace starts from."""
+        """Return a node that a trace can start from.
+
+        Parameters
+        ----------
+        *args, **kwargs : object
+            The arguments of ``initialize_root``.
+        """
         root = cls.__new__(cls)
         root.initialize_root(*args, **kwargs)
         return root
@@ -33,7 +42,28 @@ cdef class Node:
 
 @cython.trashcan(True)  # a chain of millions of nodes is freed from its end without deep C recursion
 cdef class VJPNode(Node):
-    """A node of reverse mode: holds its parents and what the rules need to pull a cotangent back to them."""
+    """A node of reverse mode, which holds its parents and what the rules need to pull a cotangent back to them.
+
+    Parameters
+    ----------
+    value : object
+        The answer of the call.
+    fun : Primitive
+        The primitive.
+    args, kwargs : sequence, dict
+        The arguments of the call, without boxes of this trace.
+    parent_argnums : sequence of int
+        The traced arguments.
+    parents : sequence of Node
+        A node for each of them.
+
+    Raises
+    ------
+    NotImplementedError
+        If a traced argument has no VJP.
+    ValueError
+        If an argnum is not one of the arguments, or the numbers of argnums and parents differ.
+    """
 
     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
         if not isinstance(fun, Primitive) or (<Primitive>fun).vjps is None:
@@ -43,6 +73,7 @@ cdef class VJPNode(Node):
         fill_vjp_node(self, value, (<Primitive>fun).vjps, args, dict(kwargs), parent_argnums, parents)
 
     def initialize_root(self):
+        """Set the fields of a node that a trace starts from."""
         self.layout = NODE_ROOT
         untrack(self)
 
@@ -68,7 +99,7 @@ cdef class VJPNode(Node):
         return PyTuple_GET_SIZE_(parents) if parents != <PyObject *>None else 0
 
     cdef PyObject *parent(self, Py_ssize_t i):
-        # Borrowed from this node.
+        # Return a parent, borrowed from this node.
         cdef PyObject *first = <PyObject *>self.parent0
         if self.layout == NODE_UNARY or self.layout == NODE_INDEX:
             return first
@@ -79,16 +110,16 @@ cdef class VJPNode(Node):
         return PyTuple_GET_ITEM_(first, i)
 
     cdef void release(self) noexcept:
-        # Drop all but the parents: they are still wanted for their order.
+        # Drop all that the node keeps but the parents, which another order of the graph may still need.
         self.ans = self.arg0 = self.arg1 = self.targets = None
         self.released = self.layout != NODE_ROOT
 
     cdef int pull(self, object g, int reuse, PyObject **out, Py_ssize_t n) except -1:
-        # Write a new reference for each of n parents into out, or raise with nothing written. `reuse`: what may be
-        # overwritten, if nobody else holds it by then.
+        # Write the cotangents of the n parents to `out` as new references, or raise with nothing written. `reuse` says
+        # what may be overwritten if only this node refers to it by then (see REUSE_COTANGENT).
         cdef Rules rules = self.rules
         cdef Py_ssize_t i
-        cdef int left
+        cdef int needed
         if self.released:
             raise RuntimeError(
                 "this graph was used up by grad or value_and_grad, which release what the nodes keep; "
@@ -104,11 +135,12 @@ cdef class VJPNode(Node):
         elif self.layout == NODE_INDEX:
             put_reference(out, 0, (<Rule>rules.rule(0, False)).fun(g, None, (<VJPNode>self.parent0).space, self.arg0))
         elif self.layout == NODE_BINARY:
-            # The second first: it may overwrite what the first does not need, which then may overwrite the rest.
+            # The second cotangent comes first and may overwrite what the first rule does not need; the first may then
+            # overwrite all.
             first = second = None
             if self.parent1 is not None:
-                left = 0 if self.parent0 is None else 1 | (<Rule>rules.rule(0, False)).keeps << 1
-                second = self.pull_small(1, 2, g, reuse & ~left)
+                needed = 0 if self.parent0 is None else 1 | (<Rule>rules.rule(0, False)).keeps << 1
+                second = self.pull_small(1, 2, g, reuse & ~needed)
                 if self.targets is not None:
                     second = self.fit(1, second)
             if self.parent0 is not None:
@@ -123,14 +155,15 @@ cdef class VJPNode(Node):
             if len(cotangents) != n:
                 name = "a node" if rules is None else rules.fun.__name__
                 raise ValueError(
-                    f"the VJP of {name} gave {len(cotangents)} cotangents for {n} traced arguments; it gives one for "
-                    "each"
+                    f"the VJP of {name} gave {len(cotangents)} cotangents for {n} traced arguments; it must return one "
+                    "for each"
                 )
             for i in range(n):
                 put_reference(out, i, cotangents[i])
         return 0
 
     cdef object pull_call(self, object g):
+        # Return the cotangents of the parents for the layouts that hold arguments or parents in a tuple.
         cdef Rules rules = self.rules
         cdef Py_ssize_t i, argnum
         cdef Rule rule
@@ -152,14 +185,14 @@ cdef class VJPNode(Node):
         return cotangents
 
     cdef object pull_small(self, Py_ssize_t argnum, Py_ssize_t n, object g, int reuse):
-        # The cotangent of one of n arguments, one or two, before it is fitted.
+        # Return the cotangent of one of n arguments (one or two), before it is fitted to the argument.
         cdef PyObject *inputs[5]
         inputs[0], inputs[1], inputs[2] = NULL, <PyObject *>g, <PyObject *>self.ans
         inputs[3], inputs[4] = <PyObject *>self.arg0, <PyObject *>self.arg1
         return apply_rule(<Rule>self.rules.rule(argnum, False), argnum, inputs + 1, n, None, reuse)
 
     cdef object fit(self, Py_ssize_t i, object g):
-        # Bring a cotangent of the broadcast answer to the argument's own shape and dtype.
+        # Return a cotangent of the broadcast answer in the shape and dtype of traced argument i.
         if self.targets is None or self.targets[i] is None:
             return g
         if type(self.targets[i]) in (ArrayVSpace, ComplexArrayVSpace):
@@ -170,12 +203,12 @@ cdef class VJPNode(Node):
 
     @property
     def parents(self):
-        """tuple of Node : one per traced argument; the same node may stand twice."""
+        """tuple of Node : one per traced argument; the same node may be in it more than once."""
         cdef Py_ssize_t i
-        cdef list found = [None] * self.n_parents()
-        for i in range(len(found)):
-            found[i] = <object>self.parent(i)
-        return tuple(found)
+        cdef list parents = [None] * self.n_parents()
+        for i in range(len(parents)):
+            parents[i] = <object>self.parent(i)
+        return tuple(parents)
 
     @parents.setter
     def parents(self, parents):
@@ -187,12 +220,12 @@ cdef class VJPNode(Node):
     @property
     def vjp(self):
         """callable : cotangent of the value -> tuple of cotangents, one per parent."""
-        # Of the node as it is now: what is set later may call what was got before.
-        cdef VJPNode now = VJPNode.__new__(VJPNode)
-        now.rules, now.layout, now.released = self.rules, self.layout, self.released
-        now.ans, now.arg0, now.arg1, now.targets = self.ans, self.arg0, self.arg1, self.targets
-        now.parent0, now.parent1 = self.parent0, self.parent1
-        return now._pull_back
+        # A snapshot: the function that a user sets as the new `vjp` may call the original one.
+        cdef VJPNode snapshot = VJPNode.__new__(VJPNode)
+        snapshot.rules, snapshot.layout, snapshot.released = self.rules, self.layout, self.released
+        snapshot.ans, snapshot.arg0, snapshot.arg1, snapshot.targets = self.ans, self.arg0, self.arg1, self.targets
+        snapshot.parent0, snapshot.parent1 = self.parent0, self.parent1
+        return snapshot._pull_back
 
     @vjp.setter
     def vjp(self, vjp):
@@ -201,6 +234,7 @@ cdef class VJPNode(Node):
         track(self)
 
     def _pull_back(self, g):
+        """Return the cotangents of the parents as a tuple."""
         cdef Py_ssize_t n = self.n_parents(), i
         cdef list cotangents = [None] * n
         cdef PyObject **pulled = <PyObject **>PyMem_Malloc((n + 1) * sizeof(PyObject *))
@@ -217,12 +251,13 @@ cdef class VJPNode(Node):
 
 
 cdef inline void put_reference(PyObject **out, Py_ssize_t i, object value) noexcept:
+    # Write a new reference to `out`.
     Py_INCREF(value)
     out[i] = <PyObject *>value
 
 
 cdef inline VJPNode unary_node(Rules rules, object ans, object x, PyObject *parent):
-    # The record of a call with direct rules and one argument.
+    # Return the record of a call with direct rules and one argument.
     cdef VJPNode node = VJPNode.__new__(VJPNode)
     cdef PyObject *rule = rules.rule(0, False)
     node.layout = NODE_UNARY
@@ -242,7 +277,7 @@ cdef inline VJPNode unary_node(Rules rules, object ans, object x, PyObject *pare
 
 cdef inline VJPNode binary_node(Rules rules, object ans, object x, object y, PyObject *x_parent,
                                 PyObject *y_parent):
-    # The record of a call with direct rules and two arguments; the parent of one that is not traced is NULL.
+    # Return the record of a call with direct rules and two arguments; NULL is the parent of one that is not traced.
     cdef VJPNode node = VJPNode.__new__(VJPNode)
     cdef PyObject *rule
     cdef unsigned int keeps = 0, spaces = 0
@@ -275,8 +310,10 @@ cdef inline VJPNode binary_node(Rules rules, object ans, object x, object y, PyO
     untrack(node)
     return node
 
+
 cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict kwargs, tuple argnums,
                        tuple parents) except -1:
+    # Set the fields of a new node for any call.
     cdef unsigned int keeps = 0, spaces = 0
     cdef Rule rule
     node.rules = rules
@@ -307,7 +344,8 @@ cdef int fill_vjp_node(VJPNode node, object ans, Rules rules, tuple args, dict k
 
 
 cdef object targets_of(object ans, tuple args, tuple argnums):
-    # Per traced argument the vspace its cotangent must be brought to; None where nothing is to be done for any.
+    # Return for each traced argument the vector space that its cotangent must be brought to, or None if the argument
+    # has the answer's shape and dtype. Return None if all arguments have.
     cdef list targets = [None] * len(argnums)
     cdef bint fits = True
     cdef Py_ssize_t i

@@ -1,25 +1,29 @@
-# Checks of what users' rules return, and of the cotangents and tangents that users pass in.
+# Calls of users' pullbacks, and checks of what users' rules return and of the cotangents and tangents that users pass.
+# What does not fit goes to a hook, which converts it or raises.
 
-cdef tuple scalar_shape = ((),)
+# The shapes of the arguments of a call with one traced scalar, shared by all such nodes.
+cdef tuple scalar_shapes = ((),)
 
 
 cdef enum:
-    # What an argument is that is none of floats.
+    # Two bits for an argument whose dtype is not a real float (see `targets` in core.pxd).
     ARGUMENT_COMPLEX = 1
-    ARGUMENT_OTHER = 2  # integers, which may have integers for a cotangent: indices
+    ARGUMENT_OTHER = 2  # of integers, such as indices: its cotangent may have integers too
 
 
 cdef inline int argument_class(int typenum):
+    # Return these bits for a dtype.
     return ARGUMENT_COMPLEX if cnp.PyTypeNum_ISCOMPLEX(typenum) else ARGUMENT_OTHER
 
 
 cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
-    # What cotangents that a user's rule gives are checked by.
+    # Store what the cotangents that a user's rule returns are checked against: `arg1`, `targets` and `ans`, as core.pxd
+    # describes them for the staged layouts.
     cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>argnums), i
     cdef ArrayKind kind
     if n == 1:
         kind = kind_of(args[<Py_ssize_t>argnums[0]])
-        node.arg1 = scalar_shape if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (
+        node.arg1 = scalar_shapes if kind.typenum == cnp.NPY_DOUBLE and not kind.ndim else (
             structure_of(args[<Py_ssize_t>argnums[0]], &kind),)
         if not cnp.PyTypeNum_ISFLOAT(kind.typenum):
             node.targets = argument_class(kind.typenum)
@@ -36,54 +40,55 @@ cdef int note_arguments(VJPNode node, tuple args, tuple argnums) except -1:
 
 
 cdef class Structure:
-    """What is in a list, tuple or dict, as cotangents and tangents must have it too."""
+    """Keys and shapes of a list, tuple or dict, which its cotangents and tangents must have too."""
 
     cdef readonly object container_type
-    # Key or place -> shape and whether it is real, of what is numeric; a Structure; None for all else.
+    # Key or position -> (shape, whether it is real) for a numeric item, the Structure of a container, None otherwise.
     cdef readonly dict items
 
 
 cdef object structure_of(object value, ArrayKind *kind):
-    # The shape of what is numeric, the Structure of a container; None for all else.
-    cdef object plain
+    # Return the shape of a numeric value, the Structure of a container, None for any other value.
+    cdef object concrete
     if kind.typenum >= 0:
         return shape_of(kind)
-    plain = unbox_all(value)
-    return structure_of_container(plain) if type(plain) in (list, tuple, dict) else None
+    concrete = unbox_all(value)
+    return structure_of_container(concrete) if type(concrete) in (list, tuple, dict) else None
 
 
 cdef Structure structure_of_container(object container):
-    cdef Structure found = Structure.__new__(Structure)
+    # Return the Structure of a list, tuple or dict.
+    cdef Structure structure = Structure.__new__(Structure)
     cdef ArrayKind kind
-    found.container_type = type(container)
-    found.items = {}
+    structure.container_type = type(container)
+    structure.items = {}
     Py_EnterRecursiveCall(" while looking at what is in nested containers")
     try:
-        for key, value in container.items() if found.container_type is dict else enumerate(container):
+        for key, value in container.items() if structure.container_type is dict else enumerate(container):
             kind = kind_of(value)
             expected = structure_of(value, &kind)
             if type(expected) is tuple:
                 expected = expected, not cnp.PyTypeNum_ISCOMPLEX(kind.typenum)
-            found.items[key] = expected
+            structure.items[key] = expected
     finally:
         Py_LeaveRecursiveCall()
-    return found
+    return structure
 
 
 cpdef bint has_structure(object g, Structure wanted) except -1:
-    """Has a container all that it should, in the form it should have?"""
+    """Return whether a value, boxed or not, matches a structure: its keys, shapes, and real where that is wanted."""
     cdef ArrayKind kind
-    cdef object plain = unbox_all(g), expected
+    cdef object concrete = unbox_all(g), expected
     cdef tuple shape
     cdef bint numeric
-    if type(plain) is not wanted.container_type or len(plain) != len(wanted.items):
+    if type(concrete) is not wanted.container_type or len(concrete) != len(wanted.items):
         return False
     for key, expected in wanted.items.items():
         if expected is None:
             continue
-        if wanted.container_type is dict and key not in plain:
+        if wanted.container_type is dict and key not in concrete:
             return False
-        item = plain[key]
+        item = concrete[key]
         if type(expected) is Structure:
             if not has_structure(item, expected):
                 return False
@@ -97,7 +102,7 @@ cpdef bint has_structure(object g, Structure wanted) except -1:
 
 
 cdef bint contains_finished_box(object g, Structure wanted) except -1:
-    # Is a value of a trace that is over among the items of what has been fitted?
+    # Return whether a container that has this structure holds a box of a trace that is over.
     if type(g) is not wanted.container_type:
         return False
     for key, expected in wanted.items.items():
@@ -111,12 +116,13 @@ cdef bint contains_finished_box(object g, Structure wanted) except -1:
     return False
 
 
-cdef inline bint no_structure(PyObject *structure):
+cdef inline bint is_array_shape(PyObject *structure):
+    # Return whether what structure_of returned is the shape of a numeric value.
     return type_of(structure) is <PyTypeObject *>tuple
 
 
 cpdef object pull_staged(VJPNode node, object g):
-    # By pullbacks of the user's, which may look at the value of g.
+    """Return the cotangents of the parents by a user's pullbacks, checked against the arguments."""
     cdef list cotangents
     cdef Py_ssize_t i
     note_path("user's pullback")
@@ -126,36 +132,37 @@ cpdef object pull_staged(VJPNode node, object g):
         cotangents = list(node.arg0)
         for i in range(len(cotangents)):
             if not callable(cotangents[i]):
-                raise no_pullback(node, cotangents[i], f" for argument {node.ans[i]}")
+                raise not_a_pullback(node, cotangents[i], f" for argument {node.ans[i]}")
             cotangents[i] = cotangents[i](g)
-        return fit_given(node, g, cotangents)
+        return fit_cotangents(node, g, cotangents)
     if not callable(node.arg0):
-        raise no_pullback(node, node.arg0, "")
-    given = node.arg0(g)
-    if type(given) is not tuple and type(given) is not list and getattr(given, "ndim", 0) == 0:
-        if not hasattr(given, "__iter__") or hasattr(given, "ndim"):
+        raise not_a_pullback(node, node.arg0, "")
+    returned = node.arg0(g)
+    if type(returned) is not tuple and type(returned) is not list and getattr(returned, "ndim", 0) == 0:
+        if not hasattr(returned, "__iter__") or hasattr(returned, "ndim"):
             raise TypeError(
-                f"the VJP of {name_of_node(node)} gave a {type(given).__name__}; it gives a sequence of cotangents, "
-                "one for each of the traced arguments"
+                f"the VJP of {name_of_node(node)} gave a {type(returned).__name__}; it must return a sequence of "
+                "cotangents, one for each of the traced arguments"
             )
-    return fit_given(node, g, list(given))
+    return fit_cotangents(node, g, list(returned))
 
 
 cdef object name_of_node(VJPNode node):
+    # Return the name of the primitive that a node records, for a message.
     return "a node" if node.rules is None else node.rules.fun.__name__
 
 
-cdef object no_pullback(VJPNode node, object given, str which):
+cdef object not_a_pullback(VJPNode node, object returned, str which):
+    # Return the error for a user's rule that returned something else than a pullback.
     return TypeError(
-        f"the VJP of {name_of_node(node)}{which} is made by a function that gave a {type(given).__name__}; it takes "
-        "the answer and the arguments, and returns a function of the cotangent"
+        f"the VJP of {name_of_node(node)}{which} is made by a function that gave a {type(returned).__name__}; it must "
+        "take the answer and the arguments, and return a function of the cotangent"
     )
 
 
-cdef tuple fit_given(VJPNode node, object g, list cotangents):
-    # Cotangents by a rule of the user's, in the shapes of the arguments. Imaginary parts that have no place are
-    # dropped: sparse solvers give complex cotangents to real arguments, and count on the functions before theirs
-    # to make them real.
+cdef tuple fit_cotangents(VJPNode node, object g, list cotangents):
+    # Return the cotangents of a user's rule, checked against the arguments and fitted to them. Imaginary parts are
+    # dropped for real arguments, since the rules of sparse solvers return complex cotangents for these and rely on it.
     cdef Py_ssize_t n = len(cotangents), i
     cdef PyObject *shapes = <PyObject *>node.arg1
     cdef PyObject *shape
@@ -167,16 +174,17 @@ cdef tuple fit_given(VJPNode node, object g, list cotangents):
         kind = kind_of(cotangents[i])
         if is_box(cotangents[i]) and not is_box(g) and is_over((<Box>cotangents[i])._trace):
             raise of_another_trace(f"the VJP of {node.rules.fun.__name__}")
-        if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and no_structure(shape)
+        if shape != <PyObject *>None and not (cnp.PyTypeNum_ISFLOAT(kind.typenum) and is_array_shape(shape)
                                               and has_shape(&kind, shape) and of_no_subclass(cotangents[i])):
-            cotangents[i] = fit_wrong(node, i, cotangents[i], &kind)
-            if not no_structure(shape) and not is_box(g) and contains_finished_box(cotangents[i], <Structure>shape):
+            cotangents[i] = fit_cotangent(node, i, cotangents[i], &kind)
+            if not is_array_shape(shape) and not is_box(g) and contains_finished_box(cotangents[i], <Structure>shape):
                 raise of_another_trace(f"the VJP of {node.rules.fun.__name__}")
     return tuple(cotangents)
 
 
-cdef object fit_wrong(VJPNode node, Py_ssize_t i, object g, ArrayKind *kind):
-    # What is no array of floats of the argument's shape; it may be right all the same.
+cdef object fit_cotangent(VJPNode node, Py_ssize_t i, object g, ArrayKind *kind):
+    # Return a cotangent that is not an array of floats of the argument's shape, as it is if it fits the argument, which
+    # may be complex, of integers or a container; otherwise converted by a hook, which may raise.
     cdef object shape = node.arg1[i]
     cdef int is_other = 0 if node.targets is None else node.targets >> 2 * i & 3
     if type(shape) is Structure:
@@ -190,27 +198,27 @@ cdef object fit_wrong(VJPNode node, Py_ssize_t i, object g, ArrayKind *kind):
 
 
 cdef object shape_for_seeds(object value):
-    """The shape or Structure that a cotangent or tangent of a value has; None where there is no telling."""
+    """Return the shape or Structure that a cotangent or tangent of a value must have, None if it is not checked."""
     cdef ArrayKind kind = kind_of(value)
     if not of_no_subclass(value) and type(value) not in space_makers:
-        return None  # it will be refused itself
+        return None  # the value is refused later, as it has no vector space
     return structure_of(value, &kind)
 
 
 cdef object fit_seed(object g, object shape, bint backward):
-    """What a user calls a pullback or pushforward with, in the shape it must have."""
+    """Return the argument of a pullback or pushforward in the shape that it must have, or raise if it has another."""
     cdef ArrayKind kind
     if shape is None:
         return g
     kind = kind_of(g)
-    if no_structure(<PyObject *>shape) and has_shape(&kind, <PyObject *>shape) and of_no_subclass(g) and (
+    if is_array_shape(<PyObject *>shape) and has_shape(&kind, <PyObject *>shape) and of_no_subclass(g) and (
             cnp.PyTypeNum_ISFLOAT(kind.typenum) or cnp.PyTypeNum_ISCOMPLEX(kind.typenum)):
         return g
     return hooks.seed(g, shape, backward)
 
 
 def of_another_trace(name):
-    """Give the error for a function that uses a traced value of a trace that is over."""
+    """Return the error for a function that used a traced value of a trace that is over."""
     return TypeError(
         f"{name} used a traced value that was kept from a trace that is over; keep its plain value, "
         "fastgrad.tracer.getval of it"

@@ -4,14 +4,19 @@ cdef dict space_makers = {}
 
 
 cdef class VSpace:
-    """The vector space of a value: what can be added to it, and what its cotangents look like.
+    """The vector space of a value, which its cotangents and tangents belong to.
 
-    Subclass it and register the subclass for a type of values to differentiate with respect to such values. The
-    methods with an underscore do the arithmetic on plain values; `fastgrad.core` wraps them as primitives ``add``,
-    ``mut_add``, ``scalar_mul``, ``inner_prod`` and ``covector``.
+    To differentiate with respect to values of a new type, register a subclass for that type. The methods with an
+    underscore do the arithmetic on concrete values; `fastgrad.core` wraps them as the primitives ``add``, ``mut_add``,
+    ``scalar_mul``, ``inner_prod`` and ``covector``.
+
+    Parameters
+    ----------
+    value : object
+        A value of the space.
     """
 
-    # The live registry: type of a value -> callable (value) that gives its space. Libraries write to it.
+    # The registry: type of a value -> callable (value) that returns its space. Libraries write to it.
     mappings = space_makers
     iscomplex = False
 
@@ -19,19 +24,19 @@ cdef class VSpace:
         pass
 
     def zeros(self):
-        """Give the zero of the space."""
+        """Return the zero of the space."""
         raise NotImplementedError(f"{type(self).__name__} must define zeros")
 
     def ones(self):
-        """Give the value whose entries are all one: the seed of `grad`."""
+        """Return the value whose coordinates are all one, the seed of `grad`."""
         raise NotImplementedError(f"{type(self).__name__} must define ones")
 
     def standard_basis(self):
-        """Give the vectors of the standard basis one by one; of a complex space those times 1j too."""
+        """Return an iterator over the vectors of the standard basis; in a complex space also those times 1j."""
         raise NotImplementedError(f"{type(self).__name__} must define standard_basis")
 
     def randn(self):
-        """Give a random value, each entry normally distributed: a direction for `check_grads`."""
+        """Return a value with normally distributed random coordinates, a direction for `check_grads`."""
         raise NotImplementedError(f"{type(self).__name__} must define randn")
 
     def _add(self, x, y):
@@ -60,12 +65,30 @@ cdef class VSpace:
 
     @classmethod
     def register(cls, value_type, vspace_maker=None):
-        """Use this class, or ``vspace_maker``, for values of ``value_type`` (exactly that type)."""
+        """Register the vector space of values of a type.
+
+        Parameters
+        ----------
+        value_type : type
+            The type; its subclasses are not included.
+        vspace_maker : callable, optional
+            Value -> its space; this class by default.
+        """
         VSpace.mappings[value_type] = cls if vspace_maker is None else vspace_maker
 
 
 cpdef object vspace(object value):
-    """Give the vector space of ``value``, boxed or not.
+    """Return the vector space of a value.
+
+    Parameters
+    ----------
+    value : object
+        The value, boxed or not.
+
+    Returns
+    -------
+    VSpace
+        Its space, by the registry `VSpace.mappings`.
 
     Raises
     ------
@@ -83,7 +106,13 @@ cpdef object vspace(object value):
 
 
 cdef class ArrayVSpace(VSpace):
-    """The space of real arrays of one shape and dtype; scalars have shape ``()``."""
+    """The space of real arrays of one shape and dtype; scalars have shape ``()``.
+
+    Parameters
+    ----------
+    value : array_like
+        An array or scalar of the space.
+    """
 
     def __init__(self, value):
         cdef PyTypeObject *t = Py_TYPE(value)
@@ -136,13 +165,19 @@ cdef class ArrayVSpace(VSpace):
         return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"
 
 
-def space_of(kind, shape, dtype, order):
-    """Give the space of arrays of a shape and dtype, as it was before it was pickled."""
-    return kind(np.empty(shape, dtype, order))
+def space_of(space_type, shape, dtype, order):
+    """Return the space of arrays of a shape, dtype and memory order; called when a space is unpickled."""
+    return space_type(np.empty(shape, dtype, order))
 
 
 cdef class ComplexArrayVSpace(ArrayVSpace):
-    """The space of complex arrays, over the reals: two coordinates an element."""
+    """The space of complex arrays as a vector space over the reals, with two coordinates for each element.
+
+    Parameters
+    ----------
+    value : array_like
+        An array or scalar of the space.
+    """
 
     iscomplex = True
 
@@ -173,7 +208,7 @@ cdef class ComplexArrayVSpace(ArrayVSpace):
 
 
 cdef object space_of_array(object array):
-    # array_vspace of an array, without the calls.
+    # Return the same as array_vspace for an ndarray, without calls of Python code.
     cdef ArrayVSpace space
     if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(<ndarray>array)):
         space = ComplexArrayVSpace.__new__(ComplexArrayVSpace)
@@ -184,6 +219,7 @@ cdef object space_of_array(object array):
 
 
 cdef int set_space(ArrayVSpace space, object array) except -1:
+    # Set shape, dtype and memory layout of a space to those of an array.
     space.shape = cnp.PyArray_IntTupleFromIntp(cnp.PyArray_NDIM(<ndarray>array), cnp.PyArray_DIMS(<ndarray>array))
     space.dtype = <object>cnp.PyArray_DESCR(array)
     if cnp.PyArray_IS_C_CONTIGUOUS(<ndarray>array):
@@ -197,22 +233,23 @@ cdef object double_dtype = np.dtype(np.float64)
 
 
 def array_vspace(value):
-    """Give the space of an array, real or complex by its dtype."""
+    """Return the vector space of an array or scalar, real or complex by its dtype."""
     return ComplexArrayVSpace(value) if np.iscomplexobj(value) else ArrayVSpace(value)
 
 
+# To see in `vspace` whether users replaced the entry of ndarray in the registry.
 cdef object own_array_vspace = array_vspace
 
 
 cdef class SparseObject:
-    """A cotangent that is zero but for some entries, and knows how to add itself.
+    """A cotangent with few entries that are not zero.
 
     Parameters
     ----------
     vs : VSpace
-        The space it belongs to.
+        The space that it belongs to.
     mut_add : callable
-        Adds it to an array in place and returns the array.
+        A function that adds the cotangent to an array in place and returns the array.
     """
 
     def __init__(self, vs, mut_add):
@@ -221,8 +258,10 @@ cdef class SparseObject:
 
 
 cdef inline bint has_space(object x, bint containers):
+    # Return whether a vector space is registered for the type of x; containers count only if `containers`.
     return type(x) in space_makers and (containers or type(x) not in (tuple, list, dict))
 
 
 cdef object zeros_of(object value):
+    # Return the zero of a vector space, or of the space of a value.
     return value.zeros() if isinstance(value, VSpace) else vspace(value).zeros()
