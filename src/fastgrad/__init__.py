@@ -2,7 +2,8 @@
 
 from fastgrad import (
     _deprecated,  # connects autograd's deprecated methods  # noqa: F401
-    extend,  # an attribute of the package, as autograd's is  # noqa: F401
+    extend,  # attributes of the package, as autograd's are  # noqa: F401
+    util,  # noqa: F401
 )
 from fastgrad import numpy as _numpy  # registers the boxes of arrays and scalars  # noqa: F401
 from fastgrad._diagnostics.debug import debug

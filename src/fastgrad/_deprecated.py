@@ -4,6 +4,7 @@ import warnings
 
 from fastgrad._engine.core import connect
 from fastgrad.core import defvjp, vspace
+from fastgrad.test_util import check_grads
 
 
 def _warn(name, instead):
@@ -41,8 +42,6 @@ def defvjp_is_zero(fun, argnums):
 
 def quick_grad_check(fun, arg0, extra_args=(), kwargs=None):
     """Check the gradient of a function against central differences."""
-    from fastgrad.test_util import check_grads
-
     _warn("quick_grad_check function", "fastgrad.test_util.check_grads")
     check_grads(lambda x: fun(x, *extra_args, **(kwargs or {})), modes=("rev",), order=1)(arg0)
 

@@ -12,12 +12,13 @@ from fastgrad._engine.backward import (
     make_vjp,
     sparse_object_types,
     sum_outgrads,
+    toposort,
 )
 from fastgrad._engine.core import JVPNode, SparseObject, VJPNode, VSpace, connect, missing_rule, vspace
 from fastgrad._rules import registries as _registries
+from fastgrad._rules.arguments import func, subval
 from fastgrad._rules.direct import def_direct, set_staged_vjp, set_whole_jvp
 from fastgrad.tracer import Box, Node, getval, isbox, primitive, trace
-from fastgrad.util import func, subval, toposort
 
 __all__ = [
     "Box",

@@ -1,5 +1,6 @@
 """Tracing: boxes, nodes, primitives and trace levels. The engine itself is compiled, in `_core.pyx`."""
 
+from fastgrad._engine.backward import toposort
 from fastgrad._engine.core import (
     Box,
     Node,
@@ -14,8 +15,8 @@ from fastgrad._engine.core import (
     ufunc_primitives,
 )
 from fastgrad._rules import registries as _registries
+from fastgrad._rules.arguments import subvals
 from fastgrad._rules.direct import register
-from fastgrad.util import subvals, toposort
 from fastgrad.wrap_util import wraps
 
 __all__ = [

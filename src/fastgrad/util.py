@@ -1,21 +1,10 @@
 """Small helpers at autograd's import path."""
 
+from fastgrad._deprecated import quick_grad_check as _quick_grad_check
 from fastgrad._engine.backward import toposort
+from fastgrad._rules.arguments import func, subval, subvals
 
 __all__ = ["func", "quick_grad_check", "subval", "subvals", "toposort"]
-
-
-def subvals(x, ivs):
-    """Give ``x`` as a tuple with the values ``v`` put at the places ``i`` for ``(i, v)`` in ``ivs``."""
-    changed = list(x)
-    for i, v in ivs:
-        changed[i] = v
-    return tuple(changed)
-
-
-def subval(x, i, v):
-    """Give ``x`` as a tuple with ``v`` at place ``i``."""
-    return subvals(x, ((i, v),))
 
 
 def quick_grad_check(
@@ -42,11 +31,4 @@ def quick_grad_check(
     verbose, eps, rtol, atol, rs
         Without effect.
     """
-    from fastgrad._deprecated import quick_grad_check as check
-
-    check(fun, arg0, extra_args, kwargs)
-
-
-def func(f):
-    """Give ``f`` itself; Python 2's unbound methods needed more."""
-    return f
+    _quick_grad_check(fun, arg0, extra_args, kwargs)

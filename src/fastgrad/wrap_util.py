@@ -4,7 +4,7 @@ import inspect
 
 from fastgrad._diagnostics.messages import check_argnum, check_distinct
 from fastgrad._engine.core import DerivedFunction
-from fastgrad.util import subvals
+from fastgrad._rules.arguments import subvals
 
 __all__ = ["get_doc", "get_name", "subvals", "take_place", "unary_to_nary", "wrap_nary_f", "wraps"]
 

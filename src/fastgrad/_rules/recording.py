@@ -7,8 +7,15 @@ import dis
 
 import numpy as np
 
-from fastgrad._engine.core import FusedDerivative, Primitive, connect, fused_derivative_limits, new_box, trace_stack
-from fastgrad.tracer import Node
+from fastgrad._engine.core import (
+    FusedDerivative,
+    Node,
+    Primitive,
+    connect,
+    fused_derivative_limits,
+    new_box,
+    trace_stack,
+)
 
 _G, _ANS = 0, 1
 

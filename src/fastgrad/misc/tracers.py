@@ -1,8 +1,9 @@
 """Other tracers than the two modes: one that replays a graph, one that keeps all of it."""
 
+from fastgrad._engine.backward import toposort
 from fastgrad._engine.core import DerivedFunction
+from fastgrad._rules.arguments import subvals
 from fastgrad.tracer import Node, trace
-from fastgrad.util import subvals, toposort
 from fastgrad.wrap_util import wraps
 
 __all__ = ["ConstGraphNode", "FullGraphNode", "const_graph", "const_graph_unary", "full_graph"]

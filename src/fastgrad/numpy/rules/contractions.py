@@ -11,10 +11,10 @@ from functools import lru_cache
 import numpy as onp
 
 from fastgrad._engine.core import vspace
+from fastgrad._rules.arguments import subvals
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import as_array, fit, is_complex, unbroadcast
-from fastgrad.util import subvals
 
 
 def _like(cotangent, space):

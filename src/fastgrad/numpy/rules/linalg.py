@@ -6,6 +6,7 @@ those of Giles (2008), "An extended collection of matrix derivative results". Al
 
 import numpy as onp
 
+from fastgrad._rules.arguments import subvals
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.builtins import make_sequence
 from fastgrad.core import JVPNode, VJPNode, vspace
@@ -22,7 +23,6 @@ from fastgrad.numpy.rules.decompositions import (
     transpose,
 )
 from fastgrad.tracer import getval, register_notrace
-from fastgrad.util import subvals
 
 _ARRAY_API = hasattr(onp.linalg, "matrix_transpose")  # NumPy 2
 

@@ -11,6 +11,7 @@ import operator
 
 import numpy as onp
 
+from fastgrad._rules.arguments import subvals
 from fastgrad._rules.direct import def_direct, def_elementwise, def_whole
 from fastgrad.builtins import list as alist
 from fastgrad.builtins import tuple as atuple
@@ -26,7 +27,6 @@ from fastgrad.numpy.broadcasting import (
     normalize_axes,
 )
 from fastgrad.tracer import getval
-from fastgrad.util import subvals
 
 _VERSION = tuple(int(part) for part in onp.__version__.split(".")[:2])
 
