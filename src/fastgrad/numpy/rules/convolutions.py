@@ -29,7 +29,7 @@ def _length(x):
 # (a * v)[k] is the sum of a[i] v[k - i], so the cotangent of a[i] is the sum of g[k] v[k - i].
 
 
-def _convolve_back(g, space, other, mode):
+def _convolve_vjp(g, space, other, mode):
     g = _full(g, _length(space), _length(other), mode)
     return fit(anp.reshape(anp.convolve(g, anp.flip(anp.atleast_1d(other)), "valid"), space.shape), space)
 
@@ -37,8 +37,8 @@ def _convolve_back(g, space, other, mode):
 def_direct(
     anp.convolve,
     vjps=(
-        lambda g, _ans, vs_a, v, mode="full": _convolve_back(g, vs_a, v, mode),
-        lambda g, _ans, a, vs_v, mode="full": _convolve_back(g, vs_v, a, mode),
+        lambda g, _ans, vs_a, v, mode="full": _convolve_vjp(g, vs_a, v, mode),
+        lambda g, _ans, a, vs_v, mode="full": _convolve_vjp(g, vs_v, a, mode),
     ),
     jvps=("same", "same"),
 )
@@ -55,15 +55,15 @@ def _full_correlation(g, n, m, mode):
     return _full(g, n, m, mode) if n >= m else anp.flip(_full(anp.flip(g), n, m, mode))
 
 
-def _correlate_back_a(g, _ans, vs_a, v, mode="valid"):
+def _correlate_vjp_a(g, _ans, vs_a, v, mode="valid"):
     g = _full_correlation(g, _length(vs_a), _length(v), mode)
     return fit(anp.reshape(anp.convolve(g, _conj(anp.atleast_1d(v)), "valid"), vs_a.shape), vs_a)
 
 
-def _correlate_back_v(g, _ans, a, vs_v, mode="valid"):
+def _correlate_vjp_v(g, _ans, a, vs_v, mode="valid"):
     g = _full_correlation(g, _length(a), _length(vs_v), mode)
     back = anp.flip(anp.convolve(g, anp.flip(anp.atleast_1d(a)), "valid"))
     return fit(anp.reshape(_conj(back), vs_v.shape), vs_v)
 
 
-def_direct(anp.correlate, vjps=(_correlate_back_a, _correlate_back_v), jvps=("same", "same"))
+def_direct(anp.correlate, vjps=(_correlate_vjp_a, _correlate_vjp_v), jvps=("same", "same"))

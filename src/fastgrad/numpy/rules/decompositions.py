@@ -79,15 +79,15 @@ def make_result(kind, *values):
     return kind(*values)
 
 
-def _make_result_back(argnums, g, _ans, vs_args, kwargs):
+def _make_result_vjp(argnums, g, _ans, vs_args, kwargs):
     return [g[i - 1] for i in argnums]
 
 
-def _make_result_forward(argnums, gs, ans, args, kwargs):
+def _make_result_jvp(argnums, gs, ans, args, kwargs):
     return make_result(args[0], *tangents_of(argnums, gs, args, 1))
 
 
-def_whole(make_result, vjp=_make_result_back, jvp=_make_result_forward)
+def_whole(make_result, vjp=_make_result_vjp, jvp=_make_result_jvp)
 
 
 # -------------------------------------------------------------------------------------- matrices given by one triangle
@@ -112,7 +112,7 @@ def to_triangle(x, lower=True):
 # V^H V X.
 
 
-def _eig_back(g, ans, a):
+def _eig_vjp(g, ans, a):
     w, v = ans[0], ans[1]
     gw, gv = g[0], g[1]
     vt = transpose(v)
@@ -124,7 +124,7 @@ def _eig_back(g, ans, a):
     return like(linalg.solve(vt, inner @ vt), a)
 
 
-def _eig_forward(g, ans, _a):
+def _eig_jvp(g, ans, _a):
     w, v = ans[0], ans[1]
     k = linalg.solve(v, g @ v)
     dv = v @ (_inverse_gaps(w) * k)
@@ -132,7 +132,7 @@ def _eig_forward(g, ans, _a):
     return make_result(linalg_results["EigResult"], like(diagonal(k), w), like(dv - v * length, v))
 
 
-def_direct(linalg.eig, vjps=(_eig_back,), jvps=(_eig_forward,))
+def_direct(linalg.eig, vjps=(_eig_vjp,), jvps=(_eig_jvp,))
 
 
 def _vectors_of(w, a):
@@ -150,24 +150,24 @@ def _vectors_of(w, a):
     return anp.take_along_axis(v, order[..., None, :], -1)
 
 
-def _eigvals_back(g, ans, a):
+def _eigvals_vjp(g, ans, a):
     vt = transpose(_vectors_of(ans, a))
     return like(linalg.solve(vt, g[..., :, None] * vt), a)
 
 
-def _eigvals_forward(g, ans, a):
+def _eigvals_jvp(g, ans, a):
     v = _vectors_of(ans, a)
     return like(diagonal(linalg.solve(v, g @ v)), ans)
 
 
-def_direct(linalg.eigvals, vjps=(_eigvals_back,), jvps=(_eigvals_forward,))
+def_direct(linalg.eigvals, vjps=(_eigvals_vjp,), jvps=(_eigvals_jvp,))
 
 
 def _is_lower(UPLO):
     return UPLO in "Ll"
 
 
-def _eigh_back(g, ans, a, UPLO="L"):
+def _eigh_vjp(g, ans, a, UPLO="L"):
     w, v = ans[0], ans[1]
     gw, gv = g[0], conj(g[1])
     vh = adjoint(v)
@@ -177,27 +177,27 @@ def _eigh_back(g, ans, a, UPLO="L"):
     return like(conj(to_triangle(full, _is_lower(UPLO))), a)
 
 
-def _eigh_forward(g, ans, _a, UPLO="L"):
+def _eigh_jvp(g, ans, _a, UPLO="L"):
     w, v = ans[0], ans[1]
     k = adjoint(v) @ from_triangle(g, _is_lower(UPLO)) @ v
     return make_result(linalg_results["EighResult"], like(diagonal(k), w), like(v @ (_inverse_gaps(w) * k), v))
 
 
-def_direct(linalg.eigh, vjps=(_eigh_back,), jvps=(_eigh_forward,))
+def_direct(linalg.eigh, vjps=(_eigh_vjp,), jvps=(_eigh_jvp,))
 
 
-def _eigvalsh_back(g, _ans, a, UPLO="L"):
+def _eigvalsh_vjp(g, _ans, a, UPLO="L"):
     v = linalg.eigh(a, UPLO)[1]
     full = (v * g[..., None, :]) @ adjoint(v)
     return like(conj(to_triangle(full, _is_lower(UPLO))), a)
 
 
-def _eigvalsh_forward(g, ans, a, UPLO="L"):
+def _eigvalsh_jvp(g, ans, a, UPLO="L"):
     v = linalg.eigh(a, UPLO)[1]
     return like(anp.sum(conj(v) * (from_triangle(g, _is_lower(UPLO)) @ v), axis=-2), ans)
 
 
-def_direct(linalg.eigvalsh, vjps=(_eigvalsh_back,), jvps=(_eigvalsh_forward,))
+def_direct(linalg.eigvalsh, vjps=(_eigvalsh_vjp,), jvps=(_eigvalsh_jvp,))
 
 
 # ----------------------------------------------------------------------------------------------------------------- svd
@@ -282,7 +282,7 @@ def _svd_pull(gu, gs, gv, thin):
     return full
 
 
-def _svd_back(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
+def _svd_vjp(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
     if compute_uv:
         full = _svd_pull(conj(g[0]), g[1], transpose(g[2]), _Thin(ans[0], ans[1], ans[2]))
     else:
@@ -291,7 +291,7 @@ def _svd_back(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
     return like(conj(to_triangle(full) if hermitian else full), a)
 
 
-def _svd_forward(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
+def _svd_jvp(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
     if hermitian:
         g = from_triangle(g)
     if compute_uv:
@@ -301,19 +301,19 @@ def _svd_forward(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False
     return like(anp.sum(conj(u) * (g @ adjoint(vh)), axis=-2), ans)
 
 
-def_direct(linalg.svd, vjps=(_svd_back,), jvps=(_svd_forward,))
+def_direct(linalg.svd, vjps=(_svd_vjp,), jvps=(_svd_jvp,))
 
 
-def _svdvals_back(g, ans, a):
-    return _svd_back(g, ans, a, compute_uv=False)
+def _svdvals_vjp(g, ans, a):
+    return _svd_vjp(g, ans, a, compute_uv=False)
 
 
-def _svdvals_forward(g, ans, a):
-    return _svd_forward(g, ans, a, compute_uv=False)
+def _svdvals_jvp(g, ans, a):
+    return _svd_jvp(g, ans, a, compute_uv=False)
 
 
 if hasattr(onp.linalg, "svdvals"):
-    def_direct(linalg.svdvals, vjps=(_svdvals_back,), jvps=(_svdvals_forward,))
+    def_direct(linalg.svdvals, vjps=(_svdvals_vjp,), jvps=(_svdvals_jvp,))
 
 
 # ------------------------------------------------------------------------------------------------------------ Cholesky
@@ -326,7 +326,7 @@ def _half_lower(x):
     return anp.tril(x) * (1 - 0.5 * onp.eye(n)).astype(dtype_of(x).char.lower())
 
 
-def _cholesky_back(g, ans, _a, *, upper=False):
+def _cholesky_vjp(g, ans, _a, *, upper=False):
     low, g = (adjoint(ans), transpose(g)) if upper else (ans, conj(g))
     lh = adjoint(low)
     inner = _half_lower(lh @ g)
@@ -334,7 +334,7 @@ def _cholesky_back(g, ans, _a, *, upper=False):
     return like(conj((full + adjoint(full)) * 0.5), ans)
 
 
-def _cholesky_forward(g, ans, _a, *, upper=False):
+def _cholesky_jvp(g, ans, _a, *, upper=False):
     low = adjoint(ans) if upper else ans
     g = (g + adjoint(g)) * 0.5
     inner = linalg.solve(low, adjoint(linalg.solve(low, g)))
@@ -342,7 +342,7 @@ def _cholesky_forward(g, ans, _a, *, upper=False):
     return like(adjoint(tangent) if upper else tangent, ans)
 
 
-def_direct(linalg.cholesky, vjps=(_cholesky_back,), jvps=(_cholesky_forward,))
+def_direct(linalg.cholesky, vjps=(_cholesky_vjp,), jvps=(_cholesky_jvp,))
 
 
 # ------------------------------------------------------------------------------------------------------------------ QR
@@ -356,7 +356,7 @@ def _upper_part(b):
     return anp.triu(b, 1) + adjoint(anp.tril(b, -1)) + anp.real(b) * onp.eye(anp.shape(b)[-1], dtype=bool)
 
 
-def _upper_part_back(x):
+def _upper_part_transposed(x):
     """Transpose `_upper_part`."""
     upper = anp.triu(x, 1)
     return upper + adjoint(upper) + anp.real(x) * onp.eye(anp.shape(x)[-1], dtype=bool)
@@ -384,7 +384,7 @@ def _factors(ans, a, mode):
     return q[..., :k], rest, r[..., :k, :]
 
 
-def _qr_back(g, ans, a, mode="reduced"):
+def _qr_vjp(g, ans, a, mode="reduced"):
     q, rest, r = _factors(ans, a, mode)
     k = anp.shape(q)[-1]
     square, left_of_gr = r[..., :k], conj(g if mode == "r" else g[1])[..., :k, :]
@@ -393,12 +393,12 @@ def _qr_back(g, ans, a, mode="reduced"):
     if is_wide:
         gw, left_of_gr = left_of_gr[..., k:], left_of_gr[..., :k]
         gq = gq + a[..., k:] @ adjoint(gw)
-    inner = _upper_part_back(left_of_gr @ adjoint(square) - adjoint(q) @ gq)
+    inner = _upper_part_transposed(left_of_gr @ adjoint(square) - adjoint(q) @ gq)
     full = _over_adjoint(gq + q @ inner, square)
     return like(conj(anp.concatenate([full, q @ gw], -1) if is_wide else full), a)
 
 
-def _qr_forward(g, ans, a, mode="reduced"):
+def _qr_jvp(g, ans, a, mode="reduced"):
     q, rest, r = _factors(ans, a, mode)
     k = anp.shape(q)[-1]
     square, left = r[..., :k], g[..., :k]
@@ -414,4 +414,4 @@ def _qr_forward(g, ans, a, mode="reduced"):
     return make_result(linalg_results["QRResult"], like(dq, ans[0]), like(dr, ans[1]))
 
 
-def_direct(linalg.qr, vjps=(_qr_back,), jvps=(_qr_forward,))
+def_direct(linalg.qr, vjps=(_qr_vjp,), jvps=(_qr_jvp,))

@@ -35,7 +35,7 @@ def _length(end, axis):
     return _shape(end)[axis] if _shape(end) else 1
 
 
-def _joined_back(g, n, axis, length):
+def _joined_diff_vjp(g, n, axis, length):
     """Pull the cotangent of the n-th difference back to the array of this length that it was taken of."""
     if n >= length:
         return _zeros(g, axis, length)
@@ -44,12 +44,12 @@ def _joined_back(g, n, axis, length):
     return -back if n % 2 else back
 
 
-def _diff_back(argnums, g, _ans, vs_args, kwargs):
+def _diff_vjp(argnums, g, _ans, vs_args, kwargs):
     a, n, axis, prepend, append = _diff_arguments(vs_args, kwargs)
     if n == 0:
         return [g if i == 0 else vs_args[i].zeros() for i in argnums]
     front, middle, back = _length(prepend, axis), _shape(a)[axis], _length(append, axis)
-    joined = _joined_back(g, n, axis, front + middle + back)
+    joined = _joined_diff_vjp(g, n, axis, front + middle + back)
     places = {0: (front, front + middle), 3: (0, front), 4: (front + middle, front + middle + back)}
     if front == back == 0:
         return [fit(joined, a)]
@@ -64,7 +64,7 @@ def _diff_arguments(args, kwargs):
     return [given[name] for name in names]
 
 
-def _diff_forward(argnums, gs, ans, args, kwargs):
+def _diff_jvp(argnums, gs, ans, args, kwargs):
     a, n, axis, prepend, append = _diff_arguments(args, kwargs)
     tangents = dict(zip(argnums, gs, strict=True))
     values = []
@@ -73,7 +73,7 @@ def _diff_forward(argnums, gs, ans, args, kwargs):
     return anp.diff(values[0], n, axis, values[1], values[2])
 
 
-def_whole(anp.diff, _diff_back, _diff_forward)
+def_whole(anp.diff, _diff_vjp, _diff_jvp)
 
 
 # ------------------------------------------------------------------------------------------------- difference quotients
@@ -95,7 +95,7 @@ def _bands(n, spacing, edge_order, dtype):
     return onp.where((sources >= 0) & (sources < n), answers[places, sources % width], 0)
 
 
-def _even_back(g, axis, spacing, n):
+def _even_gradient_vjp(g, axis, spacing, n):
     """Pull the cotangent of evenly spaced difference quotients along one axis back, the edges to first order.
 
     An inner quotient is ``(f[i + 1] - f[i - 1]) / (2 h)``. One at the edge is the same with the value beyond taken as
@@ -108,11 +108,11 @@ def _even_back(g, axis, spacing, n):
     return _between(padded, axis, 0, n) - _between(padded, axis, 2, n + 2)
 
 
-def _along_back(g, axis, spacing, edge_order, space):
+def _gradient_vjp_along(g, axis, spacing, edge_order, space):
     """Pull the cotangent of the difference quotients along one axis back."""
     n = space.shape[axis]
     if edge_order == 1 and onp.ndim(spacing) == 0:
-        return _even_back(g, axis, spacing, n)
+        return _even_gradient_vjp(g, axis, spacing, n)
     shape = [1] * space.ndim
     shape[axis] = n
     total = None
@@ -130,19 +130,19 @@ def _along_back(g, axis, spacing, edge_order, space):
     return total
 
 
-def _gradient_back(g, _ans, vs_f, *spacings, axis=None, edge_order=1):
+def _gradient_vjp(g, _ans, vs_f, *spacings, axis=None, edge_order=1):
     axes = normalize_axes(axis, vs_f.ndim)
     spacings = spacings if len(spacings) == len(axes) else (spacings or (1.0,)) * len(axes)
     spacings = [getval(spacing) for spacing in spacings]
     cotangents = [g] if len(axes) == 1 else [g[i] for i in range(len(axes))]
     total = None
     for part, one, spacing in zip(cotangents, axes, spacings, strict=True):
-        pulled = _along_back(part, one, spacing, edge_order, vs_f)
+        pulled = _gradient_vjp_along(part, one, spacing, edge_order, vs_f)
         total = pulled if total is None else total + pulled
     return fit(total, vs_f)
 
 
-def_direct(anp.gradient, vjps=(_gradient_back,), jvps=("same",))
+def_direct(anp.gradient, vjps=(_gradient_vjp,), jvps=("same",))
 
 # ------------------------------------------------------------------------------------------------ evenly spaced points
 
@@ -155,7 +155,7 @@ def _linspace_arguments(args, kwargs):
     return given
 
 
-def _linspace_back(argnums, g, _ans, vs_args, kwargs):
+def _linspace_vjp(argnums, g, _ans, vs_args, kwargs):
     given = _linspace_arguments(vs_args, kwargs)
     num, endpoint, axis = given["num"], given["endpoint"], given["axis"]
     points, step = (g[0], g[1]) if given["retstep"] else (g, None)
@@ -173,13 +173,13 @@ def _linspace_back(argnums, g, _ans, vs_args, kwargs):
     return cotangents
 
 
-def _linspace_forward(argnums, gs, ans, args, kwargs):
+def _linspace_jvp(argnums, gs, ans, args, kwargs):
     tangents = dict(zip(argnums, gs, strict=True))
     ends = [tangents[i] if i in tangents else onp.zeros_like(getval(args[i])) for i in (0, 1)]
     return anp.linspace(*ends, *args[2:], **kwargs)
 
 
-def_whole(anp.linspace, _linspace_back, _linspace_forward)
+def_whole(anp.linspace, _linspace_vjp, _linspace_jvp)
 
 # ----------------------------------------------------------------------------------------------------- trapezoidal rule
 
@@ -195,7 +195,7 @@ def _widths(x, dx, axis, shape):
     return anp.reshape(anp.diff(x), along)
 
 
-def _samples_back(g, _ans, vs_y, x=None, dx=1.0, axis=-1):
+def _trapezoid_vjp_y(g, _ans, vs_y, x=None, dx=1.0, axis=-1):
     pieces = list(vs_y.shape)
     pieces[axis] -= 1
     if pieces[axis] < 1:
@@ -205,7 +205,7 @@ def _samples_back(g, _ans, vs_y, x=None, dx=1.0, axis=-1):
     return fit(anp.concatenate([half, edge], axis) + anp.concatenate([edge, half], axis), vs_y)
 
 
-def _places_back(g, _ans, y, x=None, dx=1.0, axis=-1):
+def _trapezoid_vjp_x(g, _ans, y, x=None, dx=1.0, axis=-1):
     n = anp.shape(y)[axis]
     if n < 2:
         return vspace(x).zeros()
@@ -213,9 +213,9 @@ def _places_back(g, _ans, y, x=None, dx=1.0, axis=-1):
     pieces = anp.expand_dims(g, axis) * middles
     if anp.ndim(x) == 1 and anp.ndim(y) > 1:
         pieces, axis = anp.sum(pieces, axis=tuple(i for i in range(anp.ndim(y)) if i != axis % anp.ndim(y))), 0
-    return fit(_joined_back(pieces, 1, axis, n), vspace(x))
+    return fit(_joined_diff_vjp(pieces, 1, axis, n), vspace(x))
 
 
 for _name in ("trapezoid", "trapz"):
     if hasattr(anp, _name):
-        def_direct(getattr(anp, _name), vjps=(_samples_back, _places_back), jvps=("same", "same"))
+        def_direct(getattr(anp, _name), vjps=(_trapezoid_vjp_y, _trapezoid_vjp_x), jvps=("same", "same"))

@@ -102,11 +102,11 @@ def_direct(
 )
 
 
-def _where_finite(g, _ans, x, *args, **kwargs):
+def _nan_to_num_vjp(g, _ans, x, *args, **kwargs):
     return anp.where(anp.isfinite(x), g, 0)
 
 
-def_direct(anp.nan_to_num, vjps=(_where_finite,), jvps=(_where_finite,))
+def_direct(anp.nan_to_num, vjps=(_nan_to_num_vjp,), jvps=(_nan_to_num_vjp,))
 
 # -------------------------------------------------------------------------------------------------------- two arguments
 
@@ -131,21 +131,21 @@ _BY_EXPONENT = {
 }
 
 
-def _power_base(_ans, x, y):
+def _power_deriv_base(_ans, x, y):
     if type(y) in (int, float):
         return _BY_EXPONENT.get(y, _BY_EXPONENT[None])(_ans, x, y) if y else 0.0
     return y * x ** anp.where(y, y - 1, 1.0)
 
 
-def _power_exponent(ans, x, _y):
+def _power_deriv_exponent(ans, x, _y):
     if type(x) in (int, float):
         return ans * (float(onp.log(x)) if x else 0.0)  # a Python float, which leaves float32 what it is
     return ans * anp.log(replace_zero(x, 1.0))
 
 
-_BASE = ByExponent(_power_base, _BY_EXPONENT)
-def_elementwise(anp.power, _BASE, _power_exponent)
-def_elementwise(anp.float_power, _BASE, _power_exponent)
+_BASE = ByExponent(_power_deriv_base, _BY_EXPONENT)
+def_elementwise(anp.power, _BASE, _power_deriv_exponent)
+def_elementwise(anp.float_power, _BASE, _power_deriv_exponent)
 
 def_elementwise(anp.remainder, "identity", lambda _ans, x, y: -anp.floor(x / y))
 def_elementwise(anp.fmod, "identity", lambda _ans, x, y: -anp.trunc(x / y))
@@ -190,7 +190,7 @@ _WHERE = (
 def_direct(anp._original_where, vjps=_WHERE, jvps=_WHERE, broadcasts=True)
 
 
-def _clip_inside(g, ans, _a, a_min=None, a_max=None, **bounds):
+def _clip_vjp_a(g, ans, _a, a_min=None, a_max=None, **bounds):
     a_min, a_max = bounds.get("min", a_min), bounds.get("max", a_max)
     inside = True
     for bound in (a_min, a_max):
@@ -199,14 +199,14 @@ def _clip_inside(g, ans, _a, a_min=None, a_max=None, **bounds):
     return _only(inside, g)
 
 
-def _clip_lower(g, ans, _a, a_min=None, a_max=None, **bounds):
+def _clip_vjp_min(g, ans, _a, a_min=None, a_max=None, **bounds):
     below = anp.equal(ans, a_min)
     return _only(below if a_max is None else anp.logical_and(below, anp.not_equal(ans, a_max)), g)
 
 
-def _clip_upper(g, ans, _a, _a_min=None, a_max=None, **bounds):
+def _clip_vjp_max(g, ans, _a, _a_min=None, a_max=None, **bounds):
     return _only(anp.equal(ans, a_max), g)
 
 
-_CLIP = (_clip_inside, _clip_lower, _clip_upper)
+_CLIP = (_clip_vjp_a, _clip_vjp_min, _clip_vjp_max)
 def_direct(anp.clip, vjps=_CLIP, jvps=_CLIP, broadcasts=True)

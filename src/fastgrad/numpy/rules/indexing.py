@@ -60,14 +60,14 @@ def _take_index(shape, indices, axis, mode):
     return (slice(None),) * (axis % len(shape)) + (indices,)
 
 
-def _take_back(g, _ans, vs_a, indices, axis=None, out=None, mode="raise"):
+def _take_vjp(g, _ans, vs_a, indices, axis=None, out=None, mode="raise"):
     return untake(g, _take_index(vs_a.shape, indices, axis, mode), vs_a)
 
 
-def _compress_back(g, _ans, condition, vs_a, axis=None):
+def _compress_vjp(g, _ans, condition, vs_a, axis=None):
     return untake(g, _take_index(vs_a.shape, onp.flatnonzero(condition), axis, "raise"), vs_a)
 
 
-def_direct(anp.take, vjps=(_take_back,), jvps=("same",))
-def_direct(anp.compress, vjps=(None, _compress_back), jvps=(None, "same"))
-def_direct(anp.extract, vjps=(None, _compress_back), jvps=(None, "same"))
+def_direct(anp.take, vjps=(_take_vjp,), jvps=("same",))
+def_direct(anp.compress, vjps=(None, _compress_vjp), jvps=(None, "same"))
+def_direct(anp.extract, vjps=(None, _compress_vjp), jvps=(None, "same"))

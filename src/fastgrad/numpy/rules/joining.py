@@ -35,7 +35,7 @@ def _stack_jvp(argnums, gs, _ans, args, kwargs):
 def_whole(anp.stack_args, _stack_vjp, _stack_jvp)
 
 
-def _split_back(axis_of):
+def _split_vjp(axis_of):
     """Make the rule of a function that splits along ``axis_of(ndim, *args)``."""
 
     def rule(g, _ans, vs_ary, indices_or_sections, *args, **kwargs):
@@ -44,11 +44,11 @@ def _split_back(axis_of):
     return rule
 
 
-_by_axis = _split_back(lambda ndim, axis=0: axis)
+_by_axis = _split_vjp(lambda ndim, axis=0: axis)
 def_direct(anp.split, vjps=(_by_axis,), jvps=("same",))
 def_direct(anp.array_split, vjps=(_by_axis,), jvps=("same",))
-def_direct(anp.vsplit, vjps=(_split_back(lambda ndim: 0),), jvps=("same",))
-def_direct(anp.hsplit, vjps=(_split_back(lambda ndim: 0 if ndim == 1 else 1),), jvps=("same",))
-def_direct(anp.dsplit, vjps=(_split_back(lambda ndim: 2),), jvps=("same",))
+def_direct(anp.vsplit, vjps=(_split_vjp(lambda ndim: 0),), jvps=("same",))
+def_direct(anp.hsplit, vjps=(_split_vjp(lambda ndim: 0 if ndim == 1 else 1),), jvps=("same",))
+def_direct(anp.dsplit, vjps=(_split_vjp(lambda ndim: 2),), jvps=("same",))
 if hasattr(anp, "unstack"):
     def_direct(anp.unstack, vjps=(lambda g, _ans, _x, axis=0: anp.stack(g, axis=axis),), jvps=("same",))

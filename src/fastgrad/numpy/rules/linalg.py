@@ -30,16 +30,16 @@ _ARRAY_API = hasattr(onp.linalg, "matrix_transpose")  # NumPy 2
 # ---------------------------------------------------------------------------------------------------------- inv, solve
 
 
-def _inv_back(g, ans, vs_a):
+def _inv_vjp(g, ans, vs_a):
     inverse = transpose(ans)
     return fit_dtype(-(inverse @ g @ inverse), vs_a)
 
 
-def _inv_forward(g, ans, _a):
+def _inv_jvp(g, ans, _a):
     return -(ans @ g @ ans)
 
 
-def_direct(linalg.inv, vjps=(_inv_back,), jvps=(_inv_forward,))
+def_direct(linalg.inv, vjps=(_inv_vjp,), jvps=(_inv_jvp,))
 
 
 def _is_vector(a_ndim, b_ndim):
@@ -53,7 +53,7 @@ def _solve_transposed(g, a, is_vector):
     return linalg.solve(transpose(a), g)
 
 
-def _solve_back(argnums, g, ans, args, kwargs):
+def _solve_vjp(argnums, g, ans, args, kwargs):
     a, vs_b = as_array(args[0]), vspace(as_array(args[1]))
     is_vector = _is_vector(a.ndim, vs_b.ndim)
     back = _solve_transposed(g, a, is_vector)
@@ -64,14 +64,14 @@ def _solve_back(argnums, g, ans, args, kwargs):
     return cotangents[: len(argnums)]
 
 
-def _solve_forward_a(g, ans, a, vs_b):
+def _solve_jvp_a(g, ans, a, vs_b):
     if _is_vector(a.ndim, vs_b.ndim):
         return like(-linalg.solve(a, (g @ ans[..., None]))[..., 0], ans)
     return like(-linalg.solve(a, g @ ans), ans)
 
 
-def_whole(linalg.solve, vjp=_solve_back)
-def_direct(linalg.solve, jvps=(_solve_forward_a, "same"))
+def_whole(linalg.solve, vjp=_solve_vjp)
+def_direct(linalg.solve, jvps=(_solve_jvp_a, "same"))
 
 
 # ---------------------------------------------------------------------------------------------------------------- pinv
@@ -86,7 +86,7 @@ def _pinv_parts(p, a, hermitian):
     return a, p @ ph, ph @ p
 
 
-def _pinv_back(g, ans, a, rcond=None, hermitian=False, **rtol):
+def _pinv_vjp(g, ans, a, rcond=None, hermitian=False, **rtol):
     p, gh = ans, transpose(g)
     full, pph, php = _pinv_parts(p, a, hermitian)
     ph = adjoint(p)
@@ -97,7 +97,7 @@ def _pinv_back(g, ans, a, rcond=None, hermitian=False, **rtol):
     return like(conj(to_triangle(cotangent) if hermitian else cotangent), a)
 
 
-def _pinv_forward(g, ans, a, rcond=None, hermitian=False, **rtol):
+def _pinv_jvp(g, ans, a, rcond=None, hermitian=False, **rtol):
     p = ans
     full, pph, php = _pinv_parts(p, a, hermitian)
     g = from_triangle(g) if hermitian else g
@@ -106,7 +106,7 @@ def _pinv_forward(g, ans, a, rcond=None, hermitian=False, **rtol):
     return like(left - (left @ full) @ p + right - p @ (full @ right) - p @ g @ p, ans)
 
 
-def_direct(linalg.pinv, vjps=(_pinv_back, None), jvps=(_pinv_forward, None))
+def_direct(linalg.pinv, vjps=(_pinv_vjp, None), jvps=(_pinv_jvp, None))
 
 
 # -------------------------------------------------------------------------------------------------------- determinants
@@ -158,21 +158,21 @@ def _cofactors(det, a):
     return _svd_cofactors(plain) if a is plain else _minor_cofactors(a)
 
 
-def _det_back(g, ans, a):
+def _det_vjp(g, ans, a):
     return like((g[..., None, None] if a.ndim > 2 else g) * _cofactors(ans, a), a)
 
 
-def _det_forward(g, ans, a):
+def _det_jvp(g, ans, a):
     return like(anp.sum(_cofactors(ans, a) * g, axis=(-2, -1)), ans)
 
 
-def_direct(linalg.det, vjps=(_det_back,), jvps=(_det_forward,))
+def_direct(linalg.det, vjps=(_det_vjp,), jvps=(_det_jvp,))
 
 
 # With t = tr(A^-1 dA): d log |det A| = Re t, and the sign, which turns on the unit circle, moves by i sign Im t.
 
 
-def _slogdet_back(g, ans, a):
+def _slogdet_vjp(g, ans, a):
     weight = g[1]
     if is_complex(a):
         weight = weight + 1j * anp.imag(g[0] * ans[0])
@@ -180,13 +180,13 @@ def _slogdet_back(g, ans, a):
     return like((weight[..., None, None] if a.ndim > 2 else weight) * inverse, a)
 
 
-def _slogdet_forward(g, ans, a):
+def _slogdet_jvp(g, ans, a):
     trace = anp.sum(transpose(linalg.inv(a)) * g, axis=(-2, -1))
     sign = 1j * ans[0] * anp.imag(trace) if is_complex(a) else 0 * ans[0]
     return make_result(linalg_results["SlogdetResult"], like(sign, ans[0]), like(anp.real(trace), ans[1]))
 
 
-def_direct(linalg.slogdet, vjps=(_slogdet_back,), jvps=(_slogdet_forward,))
+def_direct(linalg.slogdet, vjps=(_slogdet_vjp,), jvps=(_slogdet_jvp,))
 
 
 # -------------------------------------------------------------------------------------------------- powers and products
@@ -206,7 +206,7 @@ def_direct(
 )
 
 
-def _multi_dot_back(argnums, g, _ans, args, kwargs):
+def _multi_dot_vjp(argnums, g, _ans, args, kwargs):
     spaces, arrays = [vspace(args[i]) for i in argnums], [as_array(x) for x in args]
     # A vector in front is a row, one at the end a column.
     if arrays[0].ndim == 1:
@@ -219,15 +219,15 @@ def _multi_dot_back(argnums, g, _ans, args, kwargs):
     return [fit_dtype(anp.reshape(c, s.shape), s) for c, s in zip(cotangents, spaces, strict=True)]
 
 
-def _multi_dot_forward(argnums, gs, ans, args, kwargs):
+def _multi_dot_jvp(argnums, gs, ans, args, kwargs):
     terms = [linalg.multi_dot(subvals(args, [(k, g)])) for k, g in zip(argnums, gs, strict=True)]
     return like(sum(terms[1:], terms[0]), ans)
 
 
-def_whole(linalg.multi_dot_args, vjp=_multi_dot_back, jvp=_multi_dot_forward)
+def_whole(linalg.multi_dot_args, vjp=_multi_dot_vjp, jvp=_multi_dot_jvp)
 
 
-def _vecdot_back(g, space, other, axis, turn):
+def _vecdot_vjp(g, space, other, axis, turn):
     """Pull back one of the two vectors; ``axis`` counts in each array by itself, as in ``numpy.vecdot``."""
     cotangent = g[..., None] * turn(anp.moveaxis(as_array(other), axis, -1))
     axis = axis % space.ndim
@@ -239,8 +239,8 @@ if _ARRAY_API:
     def_direct(
         linalg.vecdot,
         vjps=(
-            lambda g, _ans, vs_x1, x2, *, axis=-1: _vecdot_back(conj(g), vs_x1, x2, axis, conj),
-            lambda g, _ans, x1, vs_x2, *, axis=-1: _vecdot_back(g, vs_x2, x1, axis, conj),
+            lambda g, _ans, vs_x1, x2, *, axis=-1: _vecdot_vjp(conj(g), vs_x1, x2, axis, conj),
+            lambda g, _ans, x1, vs_x2, *, axis=-1: _vecdot_vjp(g, vs_x2, x1, axis, conj),
         ),
         jvps=("same", "same"),
     )
@@ -263,16 +263,16 @@ def _columns(x):
     return x if x.ndim == 2 else x[:, None]
 
 
-def _lstsq_back_a(g, ans, a, b, rcond=None):
+def _lstsq_vjp_a(g, ans, a, b, rcond=None):
     p, x, b, left = _lstsq_read(ans, a, b, rcond)
     u, _, vh = linalg.svd(a, False)
-    cotangent = _pinv_back(_columns(g[0]) @ b.T, p, a) + conj((u * g[2]) @ vh)
+    cotangent = _pinv_vjp(_columns(g[0]) @ b.T, p, a) + conj((u * g[2]) @ vh)
     if anp.size(ans[1]):
         cotangent = cotangent - 2 * (conj(left) * g[1]) @ x.T
     return like(cotangent, a)
 
 
-def _lstsq_back_b(g, ans, a, b, rcond=None):
+def _lstsq_vjp_b(g, ans, a, b, rcond=None):
     a = as_array(a)
     p, _, _, left = _lstsq_read(ans, a, b, rcond)
     cotangent = p.T @ _columns(g[0])
@@ -287,14 +287,14 @@ def _lstsq_tangent(ans, dx, d_left, left, ds):
     return make_sequence(tuple, dx, like(squares, ans[1]), like(ds, ans[2]))
 
 
-def _lstsq_forward_a(g, ans, a, b, rcond=None):
+def _lstsq_jvp_a(g, ans, a, b, rcond=None):
     p, x, b, left = _lstsq_read(ans, a, b, rcond)
     u, _, vh = linalg.svd(a, False)
     ds = anp.real(anp.sum(conj(u) * (g @ adjoint(vh)), axis=0))
-    return _lstsq_tangent(ans, _pinv_forward(g, p, a) @ b, -(g @ x), left, ds)
+    return _lstsq_tangent(ans, _pinv_jvp(g, p, a) @ b, -(g @ x), left, ds)
 
 
-def _lstsq_forward_b(g, ans, a, b, rcond=None):
+def _lstsq_jvp_b(g, ans, a, b, rcond=None):
     a = as_array(a)
     p, _, _, left = _lstsq_read(ans, a, b, rcond)
     g = _columns(g)
@@ -303,8 +303,8 @@ def _lstsq_forward_b(g, ans, a, b, rcond=None):
 
 def_direct(
     linalg.lstsq_parts,
-    vjps=(_lstsq_back_a, _lstsq_back_b, None),
-    jvps=(_lstsq_forward_a, _lstsq_forward_b, None),
+    vjps=(_lstsq_vjp_a, _lstsq_vjp_b, None),
+    jvps=(_lstsq_jvp_a, _lstsq_jvp_b, None),
 )
 
 for _mode in (VJPNode, JVPNode):

@@ -111,7 +111,7 @@ def _is_composed(mode, kwargs):
     return True
 
 
-def _pad_stage(_ans, array, pad_width, mode="constant", **kwargs):
+def _pad_vjpmaker(_ans, array, pad_width, mode="constant", **kwargs):
     # Staged, since few modes need the array: with a direct rule all would keep it.
     if _is_composed(mode, kwargs):
         return lambda g: make_vjp(lambda x: _composed(x, pad_width, mode, kwargs), array)[0](g)
@@ -127,12 +127,12 @@ def _pad_stage(_ans, array, pad_width, mode="constant", **kwargs):
     return pullback
 
 
-def _pad_forward(g, ans, array, pad_width, mode="constant", **kwargs):
+def _pad_jvp(g, ans, array, pad_width, mode="constant", **kwargs):
     if _is_composed(mode, kwargs):
         tangent = make_jvp(lambda x: _composed(x, pad_width, mode, kwargs), array)(g)[1]
         return fit_dtype(tangent, vspace(ans))
     return anp.pad(g, pad_width) if mode in ("constant", "empty") else anp.pad(g, pad_width, mode)
 
 
-defvjp(anp.pad, _pad_stage)
-def_direct(anp.pad, jvps=(_pad_forward,))
+defvjp(anp.pad, _pad_vjpmaker)
+def_direct(anp.pad, jvps=(_pad_jvp,))

@@ -64,11 +64,11 @@ def repeat_reduced(g, space, axis=None):
     return result
 
 
-def _repeat_reduced_back(h, _ans, vs_g, _space, axis=None):
+def _repeat_reduced_vjp(h, _ans, vs_g, _space, axis=None):
     return like(anp.reshape(anp.sum(h, axis=axis), vs_g.shape), vs_g)
 
 
-def_direct(repeat_reduced, vjps=(_repeat_reduced_back,), jvps=("same",))
+def_direct(repeat_reduced, vjps=(_repeat_reduced_vjp,), jvps=("same",))
 
 
 def _spread(g, space, axis, mask=None):
@@ -141,21 +141,21 @@ def _skipping_nan(partials):
 # ------------------------------------------------------------------------------------------------------- sums and means
 
 
-def _sum_back(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
+def _sum_vjp(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
     if out is None and where is _NOT_GIVEN:
         return _spread(g, vs_a, axis)
     _refuse("sum", out=out)
     return _spread(g, vs_a, axis, _mask(where, vs_a.shape))
 
 
-def _sum_forward(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
+def _sum_jvp(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
     _refuse("sum", out=out)
     if where is _NOT_GIVEN:
         return anp.sum(g, axis=axis, dtype=dtype, keepdims=keepdims)
     return anp.sum(g, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
 
 
-def _mean_back(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, where=_NOT_GIVEN):
+def _mean_vjp(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, where=_NOT_GIVEN):
     _refuse("mean", out=out)
     mask = _mask(where, vs_a.shape)
     n = _count(vs_a.shape, axis, mask)
@@ -164,7 +164,7 @@ def _mean_back(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, w
     return _spread(keep_reduced(g, vs_a.shape, axis) / onp.maximum(n, 1), vs_a, axis, mask)
 
 
-def _mean_forward(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, **where):
+def _mean_jvp(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, **where):
     _refuse("mean", out=out)
     return anp.mean(g, axis=axis, dtype=dtype, keepdims=keepdims, **where)
 
@@ -178,8 +178,8 @@ def _nanmean_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, w
     return mask / onp.maximum(_count(mask.shape, axis, mask), 1)
 
 
-def_direct(anp.sum, vjps=(_sum_back,), jvps=(_sum_forward,), plain=("sum",))
-def_direct(anp.mean, vjps=(_mean_back,), jvps=(_mean_forward,), plain=("mean",))
+def_direct(anp.sum, vjps=(_sum_vjp,), jvps=(_sum_jvp,), plain=("sum",))
+def_direct(anp.mean, vjps=(_mean_vjp,), jvps=(_mean_jvp,), plain=("mean",))
 _def_partials(anp.nansum, _skipping_nan(_nansum_partials))
 _def_partials(anp.nanmean, _skipping_nan(_nanmean_partials))
 
@@ -202,14 +202,14 @@ def _weighted(a, weights, axis, returned):
     return full, anp.sum(full, axis=axis, keepdims=True)
 
 
-def _average_back(g, _ans, a, axis=None, weights=None, returned=False, keepdims=False):
+def _average_vjp_a(g, _ans, a, axis=None, weights=None, returned=False, keepdims=False):
     if weights is None:
         weights = onp.ones(anp.shape(a))
     full, total = _weighted(a, weights, axis, returned)
     return like(keep_reduced(g, anp.shape(a), axis) / total * full, a)
 
 
-def _average_weights_back(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
+def _average_vjp_weights(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
     shape = anp.shape(a)
     _, total = _weighted(a, weights, axis, returned)
     full = keep_reduced(g, shape, axis) / total * (a - keep_reduced(ans, shape, axis))
@@ -220,12 +220,12 @@ def _average_weights_back(g, ans, a, axis=None, weights=None, returned=False, ke
     return like(anp.transpose(summed, tuple(onp.argsort(onp.argsort(axes)))), weights)
 
 
-def _average_forward(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
+def _average_jvp_a(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
     _refuse("average", returned=returned or None)
     return like(anp.average(g, axis=axis, weights=weights, keepdims=keepdims), ans)
 
 
-def _average_weights_forward(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
+def _average_jvp_weights(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
     _, total = _weighted(a, weights, axis, returned)
     full = _full_weights(a, g, axis) * (a - keep_reduced(ans, anp.shape(a), axis)) / total
     return like(anp.reshape(anp.sum(full, axis=axis), anp.shape(ans)), ans)
@@ -233,8 +233,8 @@ def _average_weights_forward(g, ans, a, axis=None, weights=None, returned=False,
 
 def_direct(
     anp.average,
-    vjps=(_average_back, None, _average_weights_back),
-    jvps=(_average_forward, None, _average_weights_forward),
+    vjps=(_average_vjp_a, None, _average_vjp_weights),
+    jvps=(_average_jvp_a, None, _average_jvp_weights),
 )
 
 # ------------------------------------------------------------------------------------------------------------- products
@@ -389,7 +389,7 @@ def _all_equal(a, axis, mask):
     return onp.all([h <= low for h, low in zip(highest, lowest, strict=True)], axis=0)
 
 
-# A bound, with room, of what the rounding of a mean of equal numbers adds to their sum_vjp.
+# A bound, with room, of what the rounding of a mean of equal numbers adds to their spread.
 _ROUNDING = {char: 64 * float(onp.finfo(char).eps) for char in "efdgFDG"}
 
 
@@ -431,13 +431,13 @@ def _reversed_cumsum(g, axis):
     return anp.flip(anp.cumsum(anp.flip(g, axis), axis=axis), axis)
 
 
-def _cumsum_back(g, _ans, vs_a, axis=None, dtype=None, out=None):
+def _cumsum_vjp(g, _ans, vs_a, axis=None, dtype=None, out=None):
     _refuse("cumsum", out=out)
     line = 0 if axis is None or not vs_a.shape else axis
     return like(anp.reshape(_reversed_cumsum(g, line), vs_a.shape), vs_a)
 
 
-def _cumsum_forward(g, _ans, _a, axis=None, dtype=None, out=None):
+def _cumsum_jvp(g, _ans, _a, axis=None, dtype=None, out=None):
     _refuse("cumsum", out=out)
     return anp.cumsum(g, axis=axis, dtype=dtype)
 
@@ -459,7 +459,7 @@ def _recur(a, b):
     return b
 
 
-def _cumprod_back(g, ans, a, axis=None, dtype=None, out=None):
+def _cumprod_vjp(g, ans, a, axis=None, dtype=None, out=None):
     _refuse("cumprod", out=out)
     shape = anp.shape(a)
     x, line = _line(a, shape, axis)
@@ -473,7 +473,7 @@ def _cumprod_back(g, ans, a, axis=None, dtype=None, out=None):
     return like(anp.reshape(result, shape), a)
 
 
-def _cumprod_forward(g, ans, a, axis=None, dtype=None, out=None):
+def _cumprod_jvp(g, ans, a, axis=None, dtype=None, out=None):
     _refuse("cumprod", out=out)
     shape = anp.shape(a)
     x, line = _line(a, shape, axis)
@@ -484,5 +484,5 @@ def _cumprod_forward(g, ans, a, axis=None, dtype=None, out=None):
     return like(anp.swapaxes(_recur(x, v * _delayed(y, 1, 1)), line, -1), ans)
 
 
-def_direct(anp.cumsum, vjps=(_cumsum_back,), jvps=(_cumsum_forward,))
-def_direct(anp.cumprod, vjps=(_cumprod_back,), jvps=(_cumprod_forward,))
+def_direct(anp.cumsum, vjps=(_cumsum_vjp,), jvps=(_cumsum_jvp,))
+def_direct(anp.cumprod, vjps=(_cumprod_vjp,), jvps=(_cumprod_jvp,))

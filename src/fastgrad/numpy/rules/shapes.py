@@ -13,7 +13,7 @@ from fastgrad.tracer import primitive
 # -------------------------------------------------------------------------------------------------------- same elements
 
 
-def _reshape_back(g, _ans, vs_x, *args, **kwargs):
+def _reshape_vjp(g, _ans, vs_x, *args, **kwargs):
     return anp.reshape(g, vs_x.shape)
 
 
@@ -44,8 +44,8 @@ def _def_ordered(fun, position):
 
 _def_ordered(anp.reshape, 2)
 _def_ordered(anp.ravel, 1)
-def_direct(anp.expand_dims, vjps=(_reshape_back,), jvps=("same",), plain=("reshape",))
-def_direct(anp.squeeze, vjps=(_reshape_back,), jvps=("same",), plain=("reshape",))
+def_direct(anp.expand_dims, vjps=(_reshape_vjp,), jvps=("same",), plain=("reshape",))
+def_direct(anp.squeeze, vjps=(_reshape_vjp,), jvps=("same",), plain=("reshape",))
 def_direct(anp.broadcast_to, vjps=(lambda g, _ans, vs_x, *args, **kwargs: fit(g, vs_x),), jvps=("same",))
 
 
@@ -68,25 +68,25 @@ for _fun in (anp.atleast_1d, anp.atleast_2d, anp.atleast_3d):
 # -------------------------------------------------------------------------------------------------------- permuted axes
 
 
-def _transpose_back(g, _ans, _x, axes=None):
+def _transpose_vjp(g, _ans, _x, axes=None):
     if axes is None:
         return anp.transpose(g)
     n = len(axes)
     return anp.transpose(g, tuple(onp.argsort([axis % n for axis in axes])))
 
 
-def _rollaxis_back(g, _ans, vs_x, axis, start=0):
+def _rollaxis_vjp(g, _ans, vs_x, axis, start=0):
     n = vs_x.ndim
     axis, start = axis % n, start + n if start < 0 else start
     return anp.moveaxis(g, start - 1 if axis < start else start, axis)
 
 
-def_direct(anp.transpose, vjps=(_transpose_back,), jvps=("same",))
+def_direct(anp.transpose, vjps=(_transpose_vjp,), jvps=("same",))
 def_direct(anp.swapaxes, vjps=(lambda g, _ans, _x, axis1, axis2: anp.swapaxes(g, axis1, axis2),), jvps=("same",))
 def_direct(
     anp.moveaxis, vjps=(lambda g, _ans, _x, source, destination: anp.moveaxis(g, destination, source),), jvps=("same",)
 )
-def_direct(anp.rollaxis, vjps=(_rollaxis_back,), jvps=("same",))
+def_direct(anp.rollaxis, vjps=(_rollaxis_vjp,), jvps=("same",))
 if hasattr(anp, "matrix_transpose"):
     def_direct(anp.matrix_transpose, vjps=(lambda g, _ans, _x: anp.matrix_transpose(g),), jvps=("same",))
 
@@ -102,17 +102,17 @@ def_direct(anp.fliplr, vjps=(lambda g, _ans, _m: anp.fliplr(g),), jvps=("same",)
 def_direct(anp.flipud, vjps=(lambda g, _ans, _m: anp.flipud(g),), jvps=("same",))
 
 
-def _turned_back(g, _ans, _m, k=1, axes=(0, 1)):
+def _rot90_vjp(g, _ans, _m, k=1, axes=(0, 1)):
     return anp.rot90(g, -k if k % 1 == 0 else 1, axes)  # NumPy turns by three quarters for what is no integer
 
 
-def_direct(anp.rot90, vjps=(_turned_back,), jvps=("same",))
+def_direct(anp.rot90, vjps=(_rot90_vjp,), jvps=("same",))
 def_direct(anp.roll, vjps=(lambda g, _ans, _a, shift, axis=None: anp.roll(g, _minus(shift), axis),), jvps=("same",))
 
 # ---------------------------------------------------------------------------------------------------- repeated elements
 
 
-def _repeat_back(g, _ans, vs_a, repeats, axis=None):
+def _repeat_vjp(g, _ans, vs_a, repeats, axis=None):
     shape = vs_a.shape if axis is not None else (math.prod(vs_a.shape),)
     axis = 0 if axis is None else axis % len(shape)
     repeats = onp.asarray(repeats)
@@ -125,7 +125,7 @@ def _repeat_back(g, _ans, vs_a, repeats, axis=None):
     return untake(g, (slice(None),) * axis + (index,), vs_a)
 
 
-def _tile_back(g, _ans, vs_A, reps):
+def _tile_vjp(g, _ans, vs_A, reps):
     reps = (reps,) if onp.isscalar(reps) else tuple(reps)
     rank = max(len(reps), vs_A.ndim)
     reps = (1,) * (rank - len(reps)) + reps
@@ -134,8 +134,8 @@ def _tile_back(g, _ans, vs_A, reps):
     return anp.reshape(anp.sum(anp.reshape(g, split), axis=tuple(range(0, 2 * rank, 2))), vs_A.shape)
 
 
-def_direct(anp.repeat, vjps=(_repeat_back,), jvps=("same",))
-def_direct(anp.tile, vjps=(_tile_back,), jvps=("same",))
+def_direct(anp.repeat, vjps=(_repeat_vjp,), jvps=("same",))
+def_direct(anp.tile, vjps=(_tile_vjp,), jvps=("same",))
 
 # ------------------------------------------------------------------------------------------------------------ diagonals
 
@@ -151,33 +151,33 @@ def undiagonal(d, shape, offset=0, axis1=0, axis2=1):
     return result
 
 
-def _diagonal_back(g, _ans, vs_a, offset=0, axis1=0, axis2=1):
+def _diagonal_vjp(g, _ans, vs_a, offset=0, axis1=0, axis2=1):
     return undiagonal(g, vs_a.shape, offset, axis1, axis2)
 
 
-def _undiagonal_back(g, _ans, _d, _shape, offset=0, axis1=0, axis2=1):
+def _undiagonal_vjp(g, _ans, _d, _shape, offset=0, axis1=0, axis2=1):
     return anp.diagonal(g, offset, axis1, axis2)
 
 
-def _make_diagonal_back(g, _ans, _D, offset=0, axis1=0, axis2=1):
+def _make_diagonal_vjp(g, _ans, _D, offset=0, axis1=0, axis2=1):
     return anp.diagonal(g, offset, axis1, axis2)
 
 
-def _trace_back(g, _ans, vs_a, offset=0, axis1=0, axis2=1, dtype=None):
+def _trace_vjp(g, _ans, vs_a, offset=0, axis1=0, axis2=1, dtype=None):
     rows, columns = vs_a.shape[axis1], vs_a.shape[axis2]
     n = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
     spread = anp.broadcast_to(anp.expand_dims(g, -1), (*anp.shape(g), n))
     return fit(undiagonal(spread, vs_a.shape, offset, axis1, axis2), vs_a)
 
 
-def _diag_back(g, _ans, vs_v, k=0):
+def _diag_vjp(g, _ans, vs_v, k=0):
     return anp.diag(g, k) if vs_v.ndim == 1 else undiagonal(g, vs_v.shape, k)
 
 
-def_direct(undiagonal, vjps=(_undiagonal_back,), jvps=("same",))
-def_direct(anp.diagonal, vjps=(_diagonal_back,), jvps=("same",))
-def_direct(anp.make_diagonal, vjps=(_make_diagonal_back,), jvps=("same",))
-def_direct(anp.trace, vjps=(_trace_back,), jvps=("same",))
-def_direct(anp.diag, vjps=(_diag_back,), jvps=("same",))
+def_direct(undiagonal, vjps=(_undiagonal_vjp,), jvps=("same",))
+def_direct(anp.diagonal, vjps=(_diagonal_vjp,), jvps=("same",))
+def_direct(anp.make_diagonal, vjps=(_make_diagonal_vjp,), jvps=("same",))
+def_direct(anp.trace, vjps=(_trace_vjp,), jvps=("same",))
+def_direct(anp.diag, vjps=(_diag_vjp,), jvps=("same",))
 def_direct(anp.tril, vjps=(lambda g, _ans, vs_m, k=0: fit(anp.tril(g, k), vs_m),), jvps=("same",))
 def_direct(anp.triu, vjps=(lambda g, _ans, vs_m, k=0: fit(anp.triu(g, k), vs_m),), jvps=("same",))

@@ -45,13 +45,13 @@ def _sort_order(a, axis, kind, stable):
     return onp.argsort(a, axis, kind="stable" if stable else kind), axis
 
 
-def _sort_back(g, _ans, a, axis=-1, kind=None, order=None, stable=None):
+def _sort_vjp(g, _ans, a, axis=-1, kind=None, order=None, stable=None):
     _refuse_order("sort", order)
     places, line = _sort_order(a, axis, kind, stable)
     return anp.reshape(permute(g, _inverse(places, line), line), anp.shape(a))
 
 
-def _sort_forward(g, _ans, a, axis=-1, kind=None, order=None, stable=None):
+def _sort_jvp(g, _ans, a, axis=-1, kind=None, order=None, stable=None):
     _refuse_order("sort", order)
     places, line = _sort_order(a, axis, kind, stable)
     return permute(_line(g, axis)[0], places, line)
@@ -64,13 +64,13 @@ def _partition_order(ans, a, axis):
     return onp.take_along_axis(by_rank, ranks, axis), axis
 
 
-def _partition_back(g, ans, a, kth, axis=-1, kind="introselect", order=None):
+def _partition_vjp(g, ans, a, kth, axis=-1, kind="introselect", order=None):
     _refuse_order("partition", order)
     places, line = _partition_order(ans, a, axis)
     return anp.reshape(permute(g, _inverse(places, line), line), anp.shape(a))
 
 
-def _partition_forward(g, ans, a, kth, axis=-1, kind="introselect", order=None):
+def _partition_jvp(g, ans, a, kth, axis=-1, kind="introselect", order=None):
     _refuse_order("partition", order)
     places, line = _partition_order(ans, a, axis)
     return permute(_line(g, axis)[0], places, line)
@@ -79,8 +79,8 @@ def _partition_forward(g, ans, a, kth, axis=-1, kind="introselect", order=None):
 if hasattr(anp, "msort"):  # NumPy 1.26: sort along the first axis
     def_direct(
         anp.msort,
-        vjps=(lambda g, ans, a: _sort_back(g, ans, a, 0),),
-        jvps=(lambda g, ans, a: _sort_forward(g, ans, a, 0),),
+        vjps=(lambda g, ans, a: _sort_vjp(g, ans, a, 0),),
+        jvps=(lambda g, ans, a: _sort_jvp(g, ans, a, 0),),
     )
-def_direct(anp.sort, vjps=(_sort_back,), jvps=(_sort_forward,))
-def_direct(anp.partition, vjps=(_partition_back,), jvps=(_partition_forward,))
+def_direct(anp.sort, vjps=(_sort_vjp,), jvps=(_sort_jvp,))
+def_direct(anp.partition, vjps=(_partition_vjp,), jvps=(_partition_jvp,))
