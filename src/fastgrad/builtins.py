@@ -3,6 +3,7 @@
 import inspect
 
 from fastgrad._engine.core import ContainerBox, connect, connect_container_take, contains_box, peel
+from fastgrad._rules.arguments import tangents_or_zeros
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import SparseObject, VSpace, vspace
 from fastgrad.tracer import getval, isbox, notrace_primitive, primitive
@@ -90,16 +91,6 @@ def _assemble(space, *leaves):
     return space._map(lambda _: next(leaves), space.shape)
 
 
-def _zero_like(x):
-    return vspace(x).zeros()
-
-
-def tangents_of(argnums, gs, args, first=0):
-    """Give a tangent for each of ``args[first:]``, zero where the argument is not traced."""
-    given = dict_(zip(argnums, gs, strict=True))
-    return [given[i] if i in given else _zero_like(args[i]) for i in range(first, len(args))]
-
-
 def_direct(
     container_take,
     vjps=(lambda g, _ans, vs_container, index: container_untake(g, index, vs_container),),
@@ -114,7 +105,7 @@ def_direct(
 def_whole(
     make_sequence,
     vjp=lambda argnums, g, _ans, vs_args, kwargs: [g[i - 1] for i in argnums],
-    jvp=lambda argnums, gs, ans, args, kwargs: make_sequence(args[0], *tangents_of(argnums, gs, args, 1)),
+    jvp=lambda argnums, gs, ans, args, kwargs: make_sequence(args[0], *tangents_or_zeros(argnums, gs, args, 1)),
 )
 
 
@@ -126,7 +117,7 @@ def _assemble_vjp(argnums, g, _ans, vs_args, kwargs):
 def_whole(
     _assemble,
     vjp=_assemble_vjp,
-    jvp=lambda argnums, gs, ans, args, kwargs: _assemble(args[0], *tangents_of(argnums, gs, args, 1)),
+    jvp=lambda argnums, gs, ans, args, kwargs: _assemble(args[0], *tangents_or_zeros(argnums, gs, args, 1)),
 )
 connect(assemble=_assemble)
 def_direct(
@@ -148,7 +139,7 @@ def _extend_left_vjp(argnums, g, _ans, args, kwargs):
 
 def _extend_jvp(extend):
     def jvp(argnums, gs, ans, args, kwargs):
-        return extend(*tangents_of(argnums, gs, args))
+        return extend(*tangents_or_zeros(argnums, gs, args))
 
     return jvp
 

@@ -59,14 +59,6 @@ def as_array(x):
     return x if hasattr(x, "ndim") else onp.asarray(x)
 
 
-def all_tangents(argnums, gs, args, first=0):
-    """Give a tangent for each of ``args[first:]``, an array of zeros for those that are not traced."""
-    given = dict(zip(argnums, gs, strict=True))
-    return [
-        given[i] if i in given else onp.zeros(anp.shape(args[i]), dtype_of(args[i])) for i in range(first, len(args))
-    ]
-
-
 def broadcast(x, target):
     """Bring a tangent to the shape and dtype of ``target``.
 
@@ -189,7 +181,6 @@ def repeat_to_match_shape(g, shape, dtype, axis, keepdims):
 connect(unbroadcast=fit, broadcast=broadcast)
 
 __all__ = [
-    "all_tangents",
     "as_array",
     "broadcast",
     "dtype_of",

@@ -12,12 +12,11 @@ import scipy.integrate as _integrate
 
 import fastgrad.numpy as np
 from fastgrad._engine.core import contains_box
-from fastgrad._rules.direct import def_whole
+from fastgrad._rules.direct import def_whole, refuse_keywords
 from fastgrad.builtins import tuple as traced_tuple
 from fastgrad.core import make_jvp, make_vjp, vspace
 from fastgrad.misc.flatten import _flatten, flatten
 from fastgrad.numpy._namespace.arrays import traced_array
-from fastgrad.scipy.rules.refusing import refuse_keywords
 from fastgrad.tracer import getval, isbox, primitive
 
 __all__ = ["argnums_unpack", "grad_odeint", "odeint"]
@@ -88,7 +87,7 @@ def odeint(func, y0, t, args=(), *more, **options):
 
 def _prepared(func, options):
     """Give ``func(y, t, *args)`` whatever the order of SciPy's arguments, and the options for the derivatives."""
-    refuse_keywords("odeint", "integrate without it", full_output=options.get("full_output"))
+    refuse_keywords("odeint", "integrate without it", full_output=options.get("full_output") or None)
     kept = {name: options[name] for name in _KEPT if options.get(name) is not None}
     # A tolerance for each component of the state has no counterpart in the larger systems.
     for name in ("rtol", "atol"):

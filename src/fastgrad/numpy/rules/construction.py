@@ -1,9 +1,10 @@
 """Building arrays from traced values, and casting them."""
 
+from fastgrad._rules.arguments import tangents_or_zeros
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import vspace
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import all_tangents, fit, fit_dtype
+from fastgrad.numpy.broadcasting import fit, fit_dtype
 
 
 def _array_from_args_vjp(argnums, g, _ans, vs_args, kwargs):
@@ -15,7 +16,7 @@ def _array_from_args_vjp(argnums, g, _ans, vs_args, kwargs):
 
 
 def _array_from_args_jvp(argnums, gs, _ans, args, kwargs):
-    return anp.array_from_args(args[0], args[1], *all_tangents(argnums, gs, args, 2))
+    return anp.array_from_args(args[0], args[1], *tangents_or_zeros(argnums, gs, args, 2, as_arrays=True))
 
 
 def_whole(anp.array_from_args, _array_from_args_vjp, _array_from_args_jvp)

@@ -23,7 +23,7 @@ def _like(cotangent, space):
 
 
 # What is done in C for products of vectors and matrices.
-_PLAIN = ("dot left", "dot right")
+_COMPILED = ("dot left", "dot right")
 
 
 def _all_but_second_last(ndim):
@@ -65,7 +65,7 @@ def _dot_vjp_b(g, _ans, a, vs_b):
     return _like(cotangent, vs_b)
 
 
-def_direct(anp.dot, vjps=(_dot_vjp_a, _dot_vjp_b), jvps=("same", "same"), plain=_PLAIN)
+def_direct(anp.dot, vjps=(_dot_vjp_a, _dot_vjp_b), jvps=("same", "same"), compiled=_COMPILED)
 
 
 # -------------------------------------------------------------------------------------------------------------- matmul
@@ -99,7 +99,7 @@ def _matmul_vjp_b(g, _ans, a, vs_b):
     return _like(cotangent, vs_b)
 
 
-def_direct(anp.matmul, vjps=(_matmul_vjp_a, _matmul_vjp_b), jvps=("same", "same"), plain=_PLAIN)
+def_direct(anp.matmul, vjps=(_matmul_vjp_a, _matmul_vjp_b), jvps=("same", "same"), compiled=_COMPILED)
 
 
 # --------------------------------------------------------------------------------------------------------------- inner

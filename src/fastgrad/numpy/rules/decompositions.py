@@ -11,8 +11,8 @@ be divided by the difference of two equal values is taken as zero, which is righ
 
 import numpy as onp
 
+from fastgrad._rules.arguments import tangents_or_zeros
 from fastgrad._rules.direct import def_direct, def_whole
-from fastgrad.builtins import tangents_of
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, is_complex, like
@@ -84,7 +84,7 @@ def _make_result_vjp(argnums, g, _ans, vs_args, kwargs):
 
 
 def _make_result_jvp(argnums, gs, ans, args, kwargs):
-    return make_result(args[0], *tangents_of(argnums, gs, args, 1))
+    return make_result(args[0], *tangents_or_zeros(argnums, gs, args, 1))
 
 
 def_whole(make_result, vjp=_make_result_vjp, jvp=_make_result_jvp)

@@ -76,7 +76,7 @@ def_direct(
     anp.absolute,
     vjps=(lambda g, _ans, x: g * (_phase(x) if is_complex(x) else anp.sign(x)),),
     jvps=(lambda g, _ans, x: anp.real(g * _phase(x)) if is_complex(x) else g * anp.sign(x),),
-    plain=(lambda _ans, x: anp.sign(x),),
+    compiled=(lambda _ans, x: anp.sign(x),),
 )
 def_direct(anp.fabs, vjps=(lambda g, _ans, x: g * anp.sign(x),), jvps=(lambda g, _ans, x: g * anp.sign(x),))
 def_direct(anp.conjugate, vjps=(lambda g, _ans, _x: anp.conj(g),), jvps=("same",))
@@ -177,7 +177,7 @@ def _only(condition, g):
 
 _EXTREMUM = (lambda g, ans, x, y: _share(g, ans, x, y), lambda g, ans, x, y: _share(g, ans, y, x))
 for _fun in (anp.maximum, anp.minimum, anp.fmax, anp.fmin):
-    def_direct(_fun, vjps=_EXTREMUM, jvps=_EXTREMUM, broadcasts=True, plain=("maximum left", "maximum right"))
+    def_direct(_fun, vjps=_EXTREMUM, jvps=_EXTREMUM, broadcasts=True, compiled=("maximum left", "maximum right"))
 
 # ------------------------------------------------------------------------------------------------------------ choosing
 

@@ -3,9 +3,10 @@
 from itertools import accumulate
 
 from fastgrad._engine.core import VSpace
+from fastgrad._rules.arguments import tangents_or_zeros
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import all_tangents, fit_dtype
+from fastgrad.numpy.broadcasting import fit_dtype
 
 
 def _concatenate_vjp(argnums, g, _ans, vs_args, kwargs):
@@ -17,7 +18,7 @@ def _concatenate_vjp(argnums, g, _ans, vs_args, kwargs):
 
 
 def _concatenate_jvp(argnums, gs, _ans, args, kwargs):
-    return anp.concatenate_args(args[0], *all_tangents(argnums, gs, args, 1))
+    return anp.concatenate_args(args[0], *tangents_or_zeros(argnums, gs, args, 1, as_arrays=True))
 
 
 def_whole(anp.concatenate_args, _concatenate_vjp, _concatenate_jvp)
@@ -29,7 +30,7 @@ def _stack_vjp(argnums, g, _ans, vs_args, kwargs):
 
 
 def _stack_jvp(argnums, gs, _ans, args, kwargs):
-    return anp.stack_args(args[0], *all_tangents(argnums, gs, args, 1))
+    return anp.stack_args(args[0], *tangents_or_zeros(argnums, gs, args, 1, as_arrays=True))
 
 
 def_whole(anp.stack_args, _stack_vjp, _stack_jvp)

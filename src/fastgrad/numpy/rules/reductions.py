@@ -85,7 +85,7 @@ def _spread(g, space, axis, mask=None):
     return repeat_reduced(g, space, axis)
 
 
-def _def_partials(fun, partials, plain=None):
+def _def_partials(fun, partials, compiled=None):
     """Give both modes of a reduction.
 
     Parameters
@@ -95,7 +95,7 @@ def _def_partials(fun, partials, plain=None):
     partials : callable
         ``partials(ans, a, *args, **kwargs)``, the derivatives of each result with respect to what it is made of, in the
         shape of ``a``; ``ans`` is given with the reduced axes kept. The keyword ``out`` never reaches it.
-    plain : str, optional
+    compiled : str, optional
         "extreme" if `extreme_vjp` does on plain values what the rule does.
     """
 
@@ -109,7 +109,7 @@ def _def_partials(fun, partials, plain=None):
 
     def vjp(g, ans, a, *args, **kwargs):
         shape, axis = anp.shape(a), axis_of(args, kwargs)
-        if plain and len(args) < 2 and kwargs.keys() <= _AXIS:
+        if compiled and len(args) < 2 and kwargs.keys() <= _AXIS:
             cotangent = extreme_vjp(g, ans, a, axis)
             if cotangent is not None:
                 return cotangent
@@ -123,7 +123,7 @@ def _def_partials(fun, partials, plain=None):
             tangent = anp.reshape(tangent, anp.shape(ans))
         return like(tangent, ans)
 
-    def_direct(fun, vjps=(vjp,), jvps=(jvp,), plain=(plain,))
+    def_direct(fun, vjps=(vjp,), jvps=(jvp,), compiled=(compiled,))
 
 
 def _skipping_nan(partials):
@@ -178,8 +178,8 @@ def _nanmean_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, w
     return mask / onp.maximum(_count(mask.shape, axis, mask), 1)
 
 
-def_direct(anp.sum, vjps=(_sum_vjp,), jvps=(_sum_jvp,), plain=("sum",))
-def_direct(anp.mean, vjps=(_mean_vjp,), jvps=(_mean_jvp,), plain=("mean",))
+def_direct(anp.sum, vjps=(_sum_vjp,), jvps=(_sum_jvp,), compiled=("sum",))
+def_direct(anp.mean, vjps=(_mean_vjp,), jvps=(_mean_jvp,), compiled=("mean",))
 _def_partials(anp.nansum, _skipping_nan(_nansum_partials))
 _def_partials(anp.nanmean, _skipping_nan(_nanmean_partials))
 
@@ -330,7 +330,7 @@ def _ptp_partials(ans, a, axis=None, out=None, keepdims=False):
 
 
 for _name in ("max", "min", "amax", "amin"):
-    _def_partials(getattr(anp, _name), _extreme_partials, plain="extreme")
+    _def_partials(getattr(anp, _name), _extreme_partials, compiled="extreme")
 for _name in ("nanmax", "nanmin"):
     _def_partials(getattr(anp, _name), _skipping_nan(_extreme_partials))
 _def_partials(anp.ptp, _ptp_partials)

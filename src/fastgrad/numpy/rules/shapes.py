@@ -4,9 +4,10 @@ import math
 
 import numpy as onp
 
+from fastgrad._rules.arguments import tangents_or_zeros
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import all_tangents, fit
+from fastgrad.numpy.broadcasting import fit
 from fastgrad.numpy.rules.indexing import untake
 from fastgrad.tracer import primitive
 
@@ -39,13 +40,13 @@ def _def_ordered(fun, position):
     def jvp(g, ans, vs_x, *args, **kwargs):
         return anp.reshape(g, anp.shape(ans), order=_order(position, vs_x, args, kwargs))
 
-    def_direct(fun, vjps=(vjp,), jvps=(jvp,), plain=("reshape",))
+    def_direct(fun, vjps=(vjp,), jvps=(jvp,), compiled=("reshape",))
 
 
 _def_ordered(anp.reshape, 2)
 _def_ordered(anp.ravel, 1)
-def_direct(anp.expand_dims, vjps=(_reshape_vjp,), jvps=("same",), plain=("reshape",))
-def_direct(anp.squeeze, vjps=(_reshape_vjp,), jvps=("same",), plain=("reshape",))
+def_direct(anp.expand_dims, vjps=(_reshape_vjp,), jvps=("same",), compiled=("reshape",))
+def_direct(anp.squeeze, vjps=(_reshape_vjp,), jvps=("same",), compiled=("reshape",))
 def_direct(anp.broadcast_to, vjps=(lambda g, _ans, vs_x, *args, **kwargs: fit(g, vs_x),), jvps=("same",))
 
 
@@ -57,7 +58,7 @@ def _atleast_vjp(argnums, g, _ans, vs_args, kwargs):
 
 def _atleast_jvp(fun):
     def jvp(argnums, gs, ans, args, kwargs):
-        return fun(*all_tangents(argnums, gs, args))
+        return fun(*tangents_or_zeros(argnums, gs, args, as_arrays=True))
 
     return jvp
 

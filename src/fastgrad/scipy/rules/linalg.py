@@ -6,13 +6,13 @@ pairing Re sum(g * v) asks for transposes without conjugation.
 
 import numpy as onp
 
-from fastgrad._rules.direct import def_direct, def_whole
+from fastgrad._rules.arguments import tangents_or_zeros
+from fastgrad._rules.direct import def_direct, def_whole, refuse_keywords
 from fastgrad.core import vspace
 from fastgrad.differential_operators import make_jvp, make_vjp
 from fastgrad.numpy import linalg as npla
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import all_tangents, as_array, broadcast, dtype_of, fit, is_complex
-from fastgrad.scipy.rules.refusing import refuse_keywords
+from fastgrad.numpy.broadcasting import as_array, broadcast, dtype_of, fit, is_complex
 from fastgrad.scipy.wrapping import linalg as la
 from fastgrad.tracer import getval
 
@@ -142,7 +142,7 @@ def_direct(la.solve, vjps=(_solve_a_vjp, _solve_b_vjp), jvps=(_solve_a_jvp, _sol
 
 
 def _check_inverse(options):
-    refuse_keywords("scipy.linalg.inv", "leave it out", **options)
+    refuse_keywords("scipy.linalg.inv", **options)
 
 
 def _inverse_vjp(g, ans, a, _oa=None, _c=None, check_finite=True, overwrite_a=False, **options):
@@ -320,7 +320,7 @@ def _define_matrix_function(fun):
 def _refuse_options(fun, args, kwargs):
     names = [*kwargs, *["disp"] * bool(args)]
     if names:
-        refuse_keywords(f"scipy.linalg.{fun.__name__}", "leave it out", **{names[0]: True})
+        refuse_keywords(f"scipy.linalg.{fun.__name__}", **{names[0]: True})
 
 
 for _name in ("expm", "logm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm"):
@@ -365,5 +365,5 @@ def _block_diag_vjp(argnums, g, _ans, args, kwargs):
 def_whole(
     la.block_diag,
     _block_diag_vjp,
-    lambda argnums, gs, ans, args, kwargs: la.block_diag(*all_tangents(argnums, gs, args)),
+    lambda argnums, gs, ans, args, kwargs: la.block_diag(*tangents_or_zeros(argnums, gs, args, as_arrays=True)),
 )

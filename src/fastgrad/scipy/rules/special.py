@@ -5,13 +5,12 @@ import math
 import numpy as onp
 import scipy.special
 
-from fastgrad._rules.direct import def_direct, def_elementwise
+from fastgrad._rules.direct import def_direct, def_elementwise, no_rule
 from fastgrad.builtins import tuple as traced_tuple
 from fastgrad.core import vspace
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, fit, is_complex, keep_reduced
 from fastgrad.scipy.rules.partial_means import Law, partial_mean
-from fastgrad.scipy.rules.refusing import no_rule
 from fastgrad.scipy.wrapping import special as sp
 from fastgrad.tracer import getval
 

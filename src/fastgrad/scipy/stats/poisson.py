@@ -4,9 +4,9 @@ import numpy as _onp
 import scipy.stats as _stats
 
 from fastgrad._rules.direct import def_direct as _def_direct
+from fastgrad._rules.direct import no_rule as _no_rule
 from fastgrad.numpy import numpy_wrapper as _anp
 from fastgrad.scipy.rules.location_scale import primitive_of as _primitive_of
-from fastgrad.scipy.rules.refusing import no_rule as _no_rule
 from fastgrad.tracer import getval as _getval
 
 _PARAMETERS = ("k", "mu", "loc")
