@@ -64,8 +64,10 @@ def container_untake(x, index, space):
 
 @primitive
 def make_sequence(seq_type, *values):
-    """Give the ``seq_type`` of ``values``."""
-    return seq_type(values)
+    """Return the list, tuple or named tuple of type ``seq_type`` with these values."""
+    if seq_type is list_ or seq_type is tuple_ or not hasattr(seq_type, "_fields"):
+        return seq_type(values)
+    return seq_type(*values)
 
 
 @primitive

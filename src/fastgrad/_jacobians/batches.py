@@ -21,7 +21,7 @@ from fastgrad._engine.core import (
     new_box,
     peel,
 )
-from fastgrad.numpy.rules.containers import sequence
+from fastgrad.builtins import make_sequence
 from fastgrad.tracer import isbox, trace_stack
 
 _NUMERIC = (onp.ndarray, onp.number, float, complex)
@@ -51,7 +51,7 @@ def _row(batch, i):
     """Give a row of a batch."""
     kind = type(peel(batch))
     if issubclass(kind, list | tuple):
-        return sequence(kind, [_row(batch[k], i) for k in range(len(batch))])
+        return make_sequence(kind, *[_row(batch[k], i) for k in range(len(batch))])
     if issubclass(kind, dict):
         raise NotBatchable("rows of a batch of dicts")
     return batch[i]
@@ -62,7 +62,7 @@ def stacked(rows):
     kind = type(peel(rows[0]))
     if not all(issubclass(type(peel(row)), _NUMERIC) for row in rows):
         if issubclass(kind, list | tuple) and all(type(peel(row)) is kind and len(row) == len(rows[0]) for row in rows):
-            return sequence(kind, [stacked([row[i] for row in rows]) for i in range(len(rows[0]))])
+            return make_sequence(kind, *[stacked([row[i] for row in rows]) for i in range(len(rows[0]))])
         raise NotBatchable(f"values of type {kind.__name__} have no batch")
     if any(isbox(row) for row in rows):
         return anp.array_from_args((), {}, *rows)

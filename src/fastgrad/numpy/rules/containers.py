@@ -18,7 +18,6 @@ from fastgrad.numpy import fft, linalg
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import normalize_axes
 from fastgrad.numpy.rules.contractions import _LABELS, _contracted, _explicit, _read_einsum
-from fastgrad.numpy.rules.decompositions import make_result
 from fastgrad.numpy.rules.indexing import untake
 from fastgrad.numpy.rules.reductions import repeat_reduced
 from fastgrad.numpy.rules.shapes import undiagonal
@@ -60,11 +59,6 @@ def _flat(x):
     return anp.reshape(x, (shape[0], math.prod(shape[1:])))
 
 
-def sequence(kind, items):
-    """Make a list, tuple or named tuple of items that may be traced."""
-    return make_result(kind, *items) if hasattr(kind, "_fields") else make_sequence(kind, *items)
-
-
 def _full(x, rows):
     """Make a batch of equal rows, of a container too."""
     kind = type(peel(x))
@@ -72,7 +66,7 @@ def _full(x, rows):
         keys = tuple(x)
         return _make_dict(keys, make_sequence(list, *[_full(x[key], rows) for key in keys]))
     if issubclass(kind, list | tuple):
-        return sequence(kind, [_full(x[i], rows) for i in range(len(x))])
+        return make_sequence(kind, *[_full(x[i], rows) for i in range(len(x))])
     return anp.broadcast_to(x, (rows, *anp.shape(x)))
 
 
@@ -362,7 +356,6 @@ def _assembled(rows, ans, argnums, space, *leaves):
 
 _def(_assemble, _assembled)
 _def(make_sequence, _make(make_sequence))
-_def(make_result, _make(make_result))
 _def(_make_dict, lambda rows, ans, argnums, keys, values: _make_dict(keys, values))
 _def_first(container_take, container_take)
 _def(container_untake, _container_untake)

@@ -11,13 +11,13 @@ be divided by the difference of two equal values is taken as zero, which is righ
 
 import numpy as onp
 
-from fastgrad._rules.arguments import tangents_or_zeros
-from fastgrad._rules.direct import def_direct, def_whole
+from fastgrad._rules.direct import def_direct
+from fastgrad.builtins import make_sequence
 from fastgrad.numpy import linalg
 from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.numpy.broadcasting import dtype_of, is_complex, like
 from fastgrad.numpy.numpy_vspaces import linalg_results
-from fastgrad.tracer import getval, primitive
+from fastgrad.tracer import getval
 
 # -------------------------------------------------------------------------------------------------------- common ground
 
@@ -70,26 +70,6 @@ def _inverse_gaps(values):
     return _inverse(values[..., None, :] - values[..., :, None], bound)
 
 
-# ------------------------------------------------------------------------------------------------------- named results
-
-
-@primitive
-def make_result(kind, *values):
-    """Make a named tuple of ``values``."""
-    return kind(*values)
-
-
-def _make_result_vjp(argnums, g, _ans, vs_args, kwargs):
-    return [g[i - 1] for i in argnums]
-
-
-def _make_result_jvp(argnums, gs, ans, args, kwargs):
-    return make_result(args[0], *tangents_or_zeros(argnums, gs, args, 1))
-
-
-def_whole(make_result, vjp=_make_result_vjp, jvp=_make_result_jvp)
-
-
 # -------------------------------------------------------------------------------------- matrices given by one triangle
 
 
@@ -129,7 +109,7 @@ def _eig_jvp(g, ans, _a):
     k = linalg.solve(v, g @ v)
     dv = v @ (_inverse_gaps(w) * k)
     length = anp.real(anp.sum(conj(v) * dv, axis=-2, keepdims=True))
-    return make_result(linalg_results["EigResult"], like(diagonal(k), w), like(dv - v * length, v))
+    return make_sequence(linalg_results["EigResult"], like(diagonal(k), w), like(dv - v * length, v))
 
 
 def_direct(linalg.eig, vjps=(_eig_vjp,), jvps=(_eig_jvp,))
@@ -180,7 +160,7 @@ def _eigh_vjp(g, ans, a, UPLO="L"):
 def _eigh_jvp(g, ans, _a, UPLO="L"):
     w, v = ans[0], ans[1]
     k = adjoint(v) @ from_triangle(g, _is_lower(UPLO)) @ v
-    return make_result(linalg_results["EighResult"], like(diagonal(k), w), like(v @ (_inverse_gaps(w) * k), v))
+    return make_sequence(linalg_results["EighResult"], like(diagonal(k), w), like(v @ (_inverse_gaps(w) * k), v))
 
 
 def_direct(linalg.eigh, vjps=(_eigh_vjp,), jvps=(_eigh_jvp,))
@@ -296,7 +276,7 @@ def _svd_jvp(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
         g = from_triangle(g)
     if compute_uv:
         du, ds, dv = _svd_push(g, _Thin(ans[0], ans[1], ans[2]))
-        return make_result(linalg_results["SVDResult"], like(du, ans[0]), like(ds, ans[1]), like(adjoint(dv), ans[2]))
+        return make_sequence(linalg_results["SVDResult"], like(du, ans[0]), like(ds, ans[1]), like(adjoint(dv), ans[2]))
     u, s, vh = linalg.svd(a, False, True, hermitian)
     return like(anp.sum(conj(u) * (g @ adjoint(vh)), axis=-2), ans)
 
@@ -411,7 +391,7 @@ def _qr_jvp(g, ans, a, mode="reduced"):
     if rest is not None:
         below = (*anp.shape(dr)[:-2], anp.shape(rest)[-1], anp.shape(dr)[-1])
         dq, dr = _with_rest(dq, q, rest), anp.concatenate([dr, onp.zeros(below, dtype_of(dr))], -2)
-    return make_result(linalg_results["QRResult"], like(dq, ans[0]), like(dr, ans[1]))
+    return make_sequence(linalg_results["QRResult"], like(dq, ans[0]), like(dr, ans[1]))
 
 
 def_direct(linalg.qr, vjps=(_qr_vjp,), jvps=(_qr_jvp,))

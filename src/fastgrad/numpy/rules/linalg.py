@@ -18,7 +18,6 @@ from fastgrad.numpy.rules.decompositions import (
     adjoint,
     conj,
     from_triangle,
-    make_result,
     to_triangle,
     transpose,
 )
@@ -183,7 +182,7 @@ def _slogdet_vjp(g, ans, a):
 def _slogdet_jvp(g, ans, a):
     trace = anp.sum(transpose(linalg.inv(a)) * g, axis=(-2, -1))
     sign = 1j * ans[0] * anp.imag(trace) if is_complex(a) else 0 * ans[0]
-    return make_result(linalg_results["SlogdetResult"], like(sign, ans[0]), like(anp.real(trace), ans[1]))
+    return make_sequence(linalg_results["SlogdetResult"], like(sign, ans[0]), like(anp.real(trace), ans[1]))
 
 
 def_direct(linalg.slogdet, vjps=(_slogdet_vjp,), jvps=(_slogdet_jvp,))
