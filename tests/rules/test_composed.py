@@ -9,7 +9,7 @@ import pytest
 import fastgrad.numpy as np
 from fastgrad import deriv, elementwise_grad, grad, hessian, jacobian, make_jvp, make_vjp
 from fastgrad.extend import primitive
-from fastgrad.numpy.rules.statistics import def_composed
+from fastgrad.numpy.composing import def_composed
 from fastgrad.test_util import check_grads
 
 NUMPY_1 = int(onp.__version__.split(".")[0]) < 2

@@ -22,7 +22,7 @@ from fastgrad._engine.core import (
     peel,
 )
 
-# ---------------------------------------------------------------------------------- arguments and values of functions
+# ------------------------------------------------------------------------------------ arguments and values of functions
 
 _ADVICE = {
     "NoneType": "pass a value, or choose another argument with argnum",
@@ -90,7 +90,7 @@ def holds_boxes(values):
     return any(isbox(value) and is_over(value._trace) for value in values)
 
 
-# --------------------------------------------------------------------------------------------- cotangents and tangents
+# ---------------------------------------------------------------------------------------------- cotangents and tangents
 
 
 def fitted(g, shape, real, subject):
@@ -263,7 +263,7 @@ def seed(g, form, backward):
     return _fitted_form(g, form, False, subject, fit)
 
 
-# ------------------------------------------------------------------------------------------------------------- argnums
+# -------------------------------------------------------------------------------------------------------------- argnums
 
 
 def check_argnum(argnum):

@@ -2,7 +2,7 @@
 
 A batch is a tracer, like the two modes. Cotangents are boxes whose value is an example, one row, and whose node,
 `BatchNode`, holds all rows. So every rule works on a batch as it is, for it is made of primitives: each primitive
-computes the example and, by its batch rule, the rows. The batch rules are in `fastgrad/numpy/rules/batching.py`; a
+computes the example and, by its batch rule, the rows. The batch rules are in `fastgrad.numpy.rules`; a
 primitive that has none is called once a row, which is always right, for rows do not depend on one another.
 
 What cannot be done with a batch raises `NotBatchable`: a decision by the value of a cotangent, or values of a type of a

@@ -263,11 +263,6 @@ def no_rule(fun_name, argument, instead="take a plain value of it with fastgrad.
     return refuse
 
 
-def is_default(value):
-    """Return whether a keyword argument has a value that stands for "not given"."""
-    return value is None or value is False or value is _NoValue
-
-
 def refuse_keywords(fun_name, instead=None, **keywords):
     """Raise if one of these keywords was given.
 
@@ -286,6 +281,6 @@ def refuse_keywords(fun_name, instead=None, **keywords):
         If a value is neither None, nor False, nor NumPy's own mark for a keyword that was not given.
     """
     for name, value in keywords.items():
-        if not is_default(value):
+        if value is not None and value is not False and value is not _NoValue:
             instead = instead or ("use the returned array" if name == "out" else "leave it out")
             raise NotImplementedError(f"{fun_name} of a traced value has no derivative with {name!r} given; {instead}")

@@ -1,12 +1,13 @@
-"""The rules of NumPy's functions, both modes side by side, a family to a file."""
+"""The rules of NumPy's functions, all modes side by side (VJP, JVP, batch), a family of functions to a file."""
 
 from fastgrad.numpy.rules import (  # noqa: F401
-    construction,
+    accumulations,
     containers,
     contractions,
     convolutions,
     decompositions,
     differences,
+    einsum,
     elementwise,
     fft,
     indexing,
@@ -15,6 +16,7 @@ from fastgrad.numpy.rules import (  # noqa: F401
     nondifferentiable,
     norms,
     padding,
+    polynomials,
     reductions,
     shapes,
     sorting,

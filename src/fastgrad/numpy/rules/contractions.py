@@ -1,38 +1,40 @@
-"""Products that sum over shared axes: dot and its kin, einsum, kron and cross.
+"""Products that sum over shared axes: dot, matmul, inner, outer, vdot, tensordot, kron, cross, vecdot, matvec, vecmat.
 
-All are linear in each argument (`vdot` over the reals), so a tangent goes through the function itself, and a cotangent
-is a product of the answer's cotangent with the other argument.
+All are linear in each argument (`vdot` over the reals), so that a tangent passes through the function itself. The
+cotangent of an argument is the product of the answer's cotangent with the other argument, by differentiating the sum
+that defines the function. In a batch rule one argument is a batch; both are made matrices, so that one call of BLAS
+serves all rows. einsum has a file of its own.
 """
 
 import math
 import operator
-from functools import lru_cache
 
-import numpy as onp
-
-from fastgrad._engine.core import vspace
-from fastgrad._rules.arguments import subvals
-from fastgrad._rules.direct import def_direct, def_whole
+from fastgrad._rules.direct import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.batching import broadcasting, flatten_rows, with_rank
 from fastgrad.numpy.broadcasting import as_array, fit, is_complex, unbroadcast
+from fastgrad.numpy.composing import def_composed_name
 
 
 def _like(cotangent, space):
-    """`fit`, with a short way out, for a cotangent of the right shape."""
+    """Return a cotangent of the right shape in the dtype of a space; `fit` is called only if it differs."""
     return cotangent if cotangent.dtype is space.dtype else fit(cotangent, space)
 
 
-# What is done in C for products of vectors and matrices.
+# The routines in C for products of concrete vectors and matrices.
 _COMPILED = ("dot left", "dot right")
+
+
+_multiply_batch = broadcasting(anp.multiply)
 
 
 def _all_but_second_last(ndim):
     return (*range(ndim - 2), ndim - 1)
 
 
-# ----------------------------------------------------------------------------------------------------------------- dot
-# n and m are the numbers of axes of a and b. The products of matrices go to BLAS as they are, those of higher rank
-# through tensordot, which makes matrices of them: numpy.dot of more than two axes does not use BLAS.
+# ------------------------------------------------------------------------------------------------------------------ dot
+# n and m are the numbers of axes of a and b. Products of matrices go to BLAS as they are, those of higher rank through
+# tensordot, which makes matrices of them: numpy.dot of arrays with more than two axes does not use BLAS.
 
 
 def _dot_vjp_a(g, _ans, vs_a, b):
@@ -65,10 +67,40 @@ def _dot_vjp_b(g, _ans, a, vs_b):
     return _like(cotangent, vs_b)
 
 
-def_direct(anp.dot, vjps=(_dot_vjp_a, _dot_vjp_b), jvps=("same", "same"), compiled=_COMPILED)
+def _rows_ndims(argnums, a, b):
+    """Return the numbers of axes of a row of ``a`` and of ``b``."""
+    return anp.ndim(a) - (0 in argnums), anp.ndim(b) - (1 in argnums)
 
 
-# -------------------------------------------------------------------------------------------------------------- matmul
+def _contract_rows(argnums, a, b, axes_a, axes_b):
+    """Return the tensordot of a batch with an array, over axes counted in a row."""
+    if argnums == (0,):
+        return anp.tensordot(a, b, ([i + 1 for i in axes_a], axes_b))
+    product = anp.tensordot(b, a, ([i + 1 for i in axes_b], axes_a))
+    n_rest = anp.ndim(b) - 1 - len(axes_b)
+    n = anp.ndim(product)
+    if n_rest == 0 or n_rest == n - 1:
+        return product
+    return anp.transpose(product, (0, *range(n_rest + 1, n), *range(1, n_rest + 1)))
+
+
+def _dot_batch(rows, ans, argnums, a, b):
+    n, m = _rows_ndims(argnums, a, b)
+    if len(argnums) != 1:
+        return NotImplemented
+    if n == 0 or m == 0:
+        return _multiply_batch(rows, ans, argnums, a, b)
+    if argnums == (0,) and n == 1 and m <= 2:
+        return anp.dot(a, b)
+    if argnums == (1,) and m == 1 and n <= 2:
+        return anp.dot(b, anp.transpose(a))
+    return _contract_rows(argnums, a, b, [n - 1], [max(m - 2, 0)])
+
+
+def_direct(anp.dot, vjps=(_dot_vjp_a, _dot_vjp_b), jvps=("same", "same"), compiled=_COMPILED, batch=_dot_batch)
+
+
+# --------------------------------------------------------------------------------------------------------------- matmul
 
 
 def _matmul_vjp_a(g, _ans, vs_a, b):
@@ -99,10 +131,26 @@ def _matmul_vjp_b(g, _ans, a, vs_b):
     return _like(cotangent, vs_b)
 
 
-def_direct(anp.matmul, vjps=(_matmul_vjp_a, _matmul_vjp_b), jvps=("same", "same"), compiled=_COMPILED)
+def _matmul_batch(rows, ans, argnums, a, b):
+    n, m = _rows_ndims(argnums, a, b)
+    if len(argnums) != 1:
+        return NotImplemented
+    if argnums == (0,) and m <= 2 or argnums == (1,) and n <= 2 and m <= 2:
+        return _dot_batch(rows, ans, argnums, a, b)
+    # A vector is a matrix of one row, or of one column.
+    a = anp.expand_dims(a, -2) if n == 1 else a
+    b = anp.expand_dims(b, -1) if m == 1 else b
+    rank = max(n, m, 2)
+    a, b = (with_rank(x, rank) if i in argnums else x for i, x in enumerate((a, b)))
+    return anp.reshape(anp.matmul(a, b), (rows, *anp.shape(ans)))
 
 
-# --------------------------------------------------------------------------------------------------------------- inner
+def_direct(
+    anp.matmul, vjps=(_matmul_vjp_a, _matmul_vjp_b), jvps=("same", "same"), compiled=_COMPILED, batch=_matmul_batch
+)
+
+
+# ---------------------------------------------------------------------------------------------------------------- inner
 
 
 def _inner_vjp_a(g, _ans, vs_a, b):
@@ -133,10 +181,19 @@ def _inner_vjp_b(g, _ans, a, vs_b):
     return _like(cotangent, vs_b)
 
 
-def_direct(anp.inner, vjps=(_inner_vjp_a, _inner_vjp_b), jvps=("same", "same"))
+def _inner_batch(rows, ans, argnums, a, b):
+    n, m = _rows_ndims(argnums, a, b)
+    if len(argnums) != 1:
+        return NotImplemented
+    if n == 0 or m == 0:
+        return _multiply_batch(rows, ans, argnums, a, b)
+    return _contract_rows(argnums, a, b, [n - 1], [m - 1])
 
 
-# ------------------------------------------------------------------------------------------------------ outer and vdot
+def_direct(anp.inner, vjps=(_inner_vjp_a, _inner_vjp_b), jvps=("same", "same"), batch=_inner_batch)
+
+
+# ------------------------------------------------------------------------------------------------------- outer and vdot
 # Both flatten their arguments.
 
 
@@ -150,7 +207,12 @@ def _outer_vjp_b(g, _ans, a, vs_b):
     return _like(cotangent if vs_b.ndim == 1 else anp.reshape(cotangent, vs_b.shape), vs_b)
 
 
-def_direct(anp.outer, vjps=(_outer_vjp_a, _outer_vjp_b), jvps=("same", "same"))
+def _outer_batch(_rows, _ans, argnums, a, b):
+    a, b = (flatten_rows(x) if i in argnums else anp.ravel(x) for i, x in enumerate((a, b)))
+    return anp.multiply(a[..., None], b[:, None, :] if 1 in argnums else b)
+
+
+def_direct(anp.outer, vjps=(_outer_vjp_a, _outer_vjp_b), jvps=("same", "same"), batch=_outer_batch)
 
 
 def _conj(a):
@@ -168,11 +230,11 @@ def _vdot_vjp_b(g, _ans, a, vs_b):
 def_direct(anp.vdot, vjps=(_vdot_vjp_a, _vdot_vjp_b), jvps=("same", "same"))
 
 
-# ----------------------------------------------------------------------------------------------------------- tensordot
+# ------------------------------------------------------------------------------------------------------------ tensordot
 
 
 def _contracted(axes, n, m):
-    """Read tensordot's ``axes`` as two lists of non-negative axes, of arrays of ``n`` and ``m`` axes."""
+    """Return tensordot's ``axes`` as two lists of non-negative axes, of arrays with ``n`` and ``m`` axes."""
     try:
         axes_a, axes_b = axes
     except TypeError:
@@ -186,11 +248,11 @@ def _non_negative(axes, ndim):
     return [operator.index(axis) % ndim for axis in axes]
 
 
-def _back_in_place(cotangent, free, paired, paired_with):
-    """Order the axes of a product of the answer's cotangent and the other argument as those of this argument.
+def _in_order_of_argument(cotangent, free, paired, paired_with):
+    """Return the product of the answer's cotangent with the other argument with its axes in this argument's order.
 
-    They come as this argument's ``free`` axes, then its ``paired`` ones in the order of their partners ``paired_with``
-    in the other argument.
+    The product has this argument's ``free`` axes first, then its ``paired`` ones in the order of the axes
+    ``paired_with`` of the other argument.
     """
     order = free + [axis for _, axis in sorted(zip(paired_with, paired, strict=True))]
     if order == sorted(order):
@@ -199,7 +261,7 @@ def _back_in_place(cotangent, free, paired, paired_with):
 
 
 def _as_matrix(x, n_rows):
-    """Join the first ``n_rows`` axes, and the others."""
+    """Return an array as a matrix: the first ``n_rows`` axes joined, and the others."""
     shape = anp.shape(x)
     return anp.reshape(x, (math.prod(shape[:n_rows]), math.prod(shape[n_rows:])))
 
@@ -213,7 +275,7 @@ def _tensordot_vjp_a(g, _ans, vs_a, b, axes=2):
     axes_a, axes_b = _contracted(axes, n, m)
     free_a, free_b = [i for i in range(n) if i not in axes_a], [i for i in range(m) if i not in axes_b]
     cotangent = anp.tensordot(g, b, (range(len(free_a), len(free_a) + len(free_b)), free_b))
-    return _like(_back_in_place(cotangent, free_a, axes_a, axes_b), vs_a)
+    return _like(_in_order_of_argument(cotangent, free_a, axes_a, axes_b), vs_a)
 
 
 def _tensordot_vjp_b(g, _ans, a, vs_b, axes=2):
@@ -225,13 +287,19 @@ def _tensordot_vjp_b(g, _ans, a, vs_b, axes=2):
     axes_a, axes_b = _contracted(axes, n, m)
     free_a, free_b = [i for i in range(n) if i not in axes_a], [i for i in range(m) if i not in axes_b]
     cotangent = anp.tensordot(g, a, (range(len(free_a)), free_a))
-    return _like(_back_in_place(cotangent, free_b, axes_b, axes_a), vs_b)
+    return _like(_in_order_of_argument(cotangent, free_b, axes_b, axes_a), vs_b)
 
 
-def_direct(anp.tensordot, vjps=(_tensordot_vjp_a, _tensordot_vjp_b), jvps=("same", "same"))
+def _tensordot_batch(_rows, _ans, argnums, a, b, axes=2):
+    if len(argnums) != 1:
+        return NotImplemented
+    return _contract_rows(argnums, a, b, *_contracted(axes, *_rows_ndims(argnums, a, b)))
 
 
-# ---------------------------------------------------------------------------------------------------------------- kron
+def_direct(anp.tensordot, vjps=(_tensordot_vjp_a, _tensordot_vjp_b), jvps=("same", "same"), batch=_tensordot_batch)
+
+
+# ----------------------------------------------------------------------------------------------------------------- kron
 # kron(a, b) is the outer product with the axes of a and b interleaved, then joined in pairs.
 
 
@@ -245,17 +313,18 @@ def _kron_vjp(g, space, other, own_first):
     return _like(anp.reshape(cotangent, space.shape), space)
 
 
-def_direct(
-    anp.kron,
-    vjps=(
-        lambda g, _ans, vs_a, b: _kron_vjp(g, vs_a, b, True),
-        lambda g, _ans, a, vs_b: _kron_vjp(g, vs_b, a, False),
-    ),
-    jvps=("same", "same"),
-)
+def _kron_vjp_a(g, _ans, vs_a, b):
+    return _kron_vjp(g, vs_a, b, True)
 
 
-# --------------------------------------------------------------------------------------------------------------- cross
+def _kron_vjp_b(g, _ans, a, vs_b):
+    return _kron_vjp(g, vs_b, a, False)
+
+
+def_direct(anp.kron, vjps=(_kron_vjp_a, _kron_vjp_b), jvps=("same", "same"))
+
+
+# ---------------------------------------------------------------------------------------------------------------- cross
 # g . (v x b) = v . (b x g) and g . (a x v) = v . (g x a); vectors of length 2 stand for ones whose third entry is 0.
 
 
@@ -301,99 +370,23 @@ def _cross_vjp_b(g, _ans, a, vs_b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 def_direct(anp.cross, vjps=(_cross_vjp_a, _cross_vjp_b), jvps=("same", "same"))
 
 
-# -------------------------------------------------------------------------------------------------------------- einsum
-# The cotangent of one operand is an einsum again: the answer's cotangent in the place of that operand, its labels and
-# the answer's changed over. What that cannot say is added: an axis of length 1 is summed and put back by a reshape,
-# a label that stands nowhere else comes with a vector of ones, and a label that the operand repeats is put on the
-# diagonal by one identity matrix for each repetition.
-
-# In the order of the integers that stand for them in sublists.
-_LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+# -------------------------------------------------------------------------------------------- vecdot, matvec and vecmat
 
 
-def _read_einsum(args):
-    """Give subscripts, operands, and the distance between and place of the first operand among ``args``."""
-    if isinstance(args[0], str):
-        return args[0], args[1:], 1, 1
-    n = len(args) // 2
-    subscripts = ",".join(_subscript(sublist) for sublist in args[1 : 2 * n : 2])
-    if len(args) % 2:
-        subscripts += "->" + _subscript(args[-1])
-    return subscripts, args[: 2 * n : 2], 2, 0
+def _vecdot(x1, x2, _out=None, axis=-1):
+    x1, x2 = (x if axis == -1 else anp.moveaxis(x, axis, -1) for x in (as_array(x1), as_array(x2)))
+    return anp.sum((anp.conj(x1) if is_complex(x1) else x1) * x2, axis=-1)
 
 
-def _subscript(sublist):
-    return "".join("..." if label is Ellipsis else _LABELS[label] for label in sublist)
+def _matvec(x1, x2, _out=None):
+    return anp.matmul(x1, anp.expand_dims(x2, -1))[..., 0]
 
 
-def _explicit(subscripts, shapes):
-    """Give the labels of every operand and of the answer, those of an ellipsis and of an implicit answer included."""
-    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
-    if not arrow:
-        output = "..." if "..." in inputs else ""
-        output += "".join(sorted(label for label in inputs if label.isalpha() and inputs.count(label) == 1))
-    inputs = inputs.split(",")
-    widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(inputs, shapes, strict=True)]
-    dots = "".join(label for label in _LABELS if label not in subscripts)[: max(widths)]
-    inputs = [labels.replace("...", dots[len(dots) - n :]) for labels, n in zip(inputs, widths, strict=True)]
-    return inputs, output.replace("...", dots)
+def _vecmat(x1, x2, _out=None):
+    x1 = anp.conj(x1) if is_complex(x1) else x1
+    return anp.matmul(anp.expand_dims(x1, -2), x2)[..., 0, :]
 
 
-@lru_cache(maxsize=1024)
-def _einsum_plan(subscripts, shapes, k):
-    """Plan the cotangent of operand ``k``.
-
-    Returns
-    -------
-    subscripts : str
-        Of an einsum of the answer's cotangent, the other operands in turn, and the constants.
-    constants : tuple of (callable, int)
-        How to make each of these: ``numpy.ones`` or ``numpy.eye``, and of what size.
-    has_all_axes : bool
-        Whether the result has all axes of the operand; if not, those missing have length 1.
-    """
-    inputs, output = _explicit(subscripts, shapes)
-    others = [pair for i, pair in enumerate(zip(inputs, shapes, strict=True)) if i != k]
-    known = set(output).union(*({a for a, n in zip(*pair, strict=True) if n != 1} for pair in others))
-    unused = iter([label for label in _LABELS if label not in "".join(inputs)])
-    result, extra, constants = "", [], []
-    for label, n in zip(inputs[k], shapes[k], strict=True):
-        if n == 1:
-            continue
-        if label in result:
-            copy = next(unused)
-            constants.append((onp.eye, n))
-            extra.append(label + copy)
-            label = copy
-        elif label not in known:
-            constants.append((onp.ones, n))
-            extra.append(label)
-        result += label
-    operands = ",".join([output, *(labels for labels, _ in others), *extra])
-    return f"{operands}->{result}", tuple(constants), len(result) == len(shapes[k])
-
-
-def _einsum_vjp(argnums, g, _ans, args, kwargs):
-    subscripts, operands, step, first = _read_einsum(args)
-    shapes = tuple([anp.shape(operand) for operand in operands])
-    optimize = kwargs.get("optimize", False)
-    # A path of the user's was made for the operands of the call, not for these.
-    optimize = optimize if isinstance(optimize, (bool, str)) else True
-    cotangents = []
-    for argnum in argnums:
-        k = (argnum - first) // step
-        plan, constants, has_all_axes = _einsum_plan(subscripts, shapes, k)
-        others = [*operands[:k], *operands[k + 1 :], *[make(n) for make, n in constants]]
-        cotangent = anp.einsum(plan, g, *others, optimize=optimize)
-        if not has_all_axes:
-            cotangent = anp.reshape(cotangent, shapes[k])
-        cotangents.append(_like(cotangent, vspace(operands[k])))
-    return cotangents
-
-
-def _einsum_jvp(argnums, gs, _ans, args, kwargs):
-    terms = [anp.einsum(*subvals(args, [(argnum, g)]), **kwargs) for argnum, g in zip(argnums, gs, strict=True)]
-    return sum(terms[1:], terms[0])
-
-
-def_whole(anp.einsum, vjp=_einsum_vjp, jvp=_einsum_jvp)
+def_composed_name("vecdot", _vecdot)
+def_composed_name("matvec", _matvec)
+def_composed_name("vecmat", _vecmat)

@@ -70,7 +70,7 @@ def _inverse_gaps(values):
     return _inverse(values[..., None, :] - values[..., :, None], bound)
 
 
-# -------------------------------------------------------------------------------------- matrices given by one triangle
+# --------------------------------------------------------------------------------------- matrices given by one triangle
 
 
 def from_triangle(x, lower=True):
@@ -86,7 +86,7 @@ def to_triangle(x, lower=True):
     return both + anp.real(x) * onp.eye(anp.shape(x)[-1], dtype=bool)
 
 
-# ----------------------------------------------------------------------------------------------------------- eig, eigh
+# ------------------------------------------------------------------------------------------------------------ eig, eigh
 # With K = V^-1 dA V the eigenvalues move by the diagonal of K, and V by V X, X[i, j] = K[i, j] / (w[j] - w[i]) off
 # the diagonal. Eigenvectors of a general matrix keep length 1: the diagonal of X is minus the real part of that of
 # V^H V X.
@@ -180,7 +180,7 @@ def _eigvalsh_jvp(g, ans, a, UPLO="L"):
 def_direct(linalg.eigvalsh, vjps=(_eigvalsh_vjp,), jvps=(_eigvalsh_jvp,))
 
 
-# ----------------------------------------------------------------------------------------------------------------- svd
+# ------------------------------------------------------------------------------------------------------------------ svd
 # K = U^H dA V = P S + dS - S Q, where dU = U P and dV = V Q within their spans, P and Q anti-Hermitian. So
 #     P + Q = (K + K^H)[i, j] / (s[j] - s[i])    and    P - Q = (K - K^H)[i, j] / (s[i] + s[j]).
 # Equal singular values leave P + Q open, but not P - Q: U V^H has a derivative there. Where a phase is open, U and V
@@ -296,7 +296,7 @@ if hasattr(onp.linalg, "svdvals"):
     def_direct(linalg.svdvals, vjps=(_svdvals_vjp,), jvps=(_svdvals_jvp,))
 
 
-# ------------------------------------------------------------------------------------------------------------ Cholesky
+# ------------------------------------------------------------------------------------------------------------- Cholesky
 # L^-1 dA L^-H = L^-1 dL + its adjoint, and L^-1 dL is lower triangular with a real diagonal: half of it. NumPy reads
 # one triangle, but the argument is Hermitian by contract: cotangents are, and of a tangent the Hermitian part counts.
 
@@ -325,7 +325,7 @@ def _cholesky_jvp(g, ans, _a, *, upper=False):
 def_direct(linalg.cholesky, vjps=(_cholesky_vjp,), jvps=(_cholesky_jvp,))
 
 
-# ------------------------------------------------------------------------------------------------------------------ QR
+# ------------------------------------------------------------------------------------------------------------------- QR
 # Walter and Lehmann: Q^H dA R^-1 = Q^H dQ + dR R^-1, an anti-Hermitian matrix and an upper triangular one with a real
 # diagonal, as that of R is. Of a wide matrix Q and the left part of R are those of its left part, the rest of R is Q^H
 # times its right part. The columns that mode "complete" adds to Q are as those of a full SVD.

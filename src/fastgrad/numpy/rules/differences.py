@@ -1,11 +1,16 @@
-"""Differences, difference quotients and evenly spaced points: sums of few neighbours, each way."""
+"""Differences, gradients by difference quotients, evenly spaced points, the trapezoidal rule, and unwrap.
+
+All are linear in the values that are differenced or summed, and each result depends on few neighbours; the transposes
+are the same sums with the signs or coefficients of the transposed matrix, as NumPy's documentation defines it.
+"""
 
 import numpy as onp
 
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import VSpace, vspace
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import dtype_of, fit, normalize_axes
+from fastgrad.numpy.broadcasting import dtype_of, fit, fit_dtype, normalize_axes
+from fastgrad.numpy.composing import def_composed_name
 from fastgrad.tracer import getval
 
 _NOT_GIVEN = onp._NoValue
@@ -14,7 +19,7 @@ _NOT_GIVEN = onp._NoValue
 
 
 def _zeros(x, axis, length):
-    """Give zeros in the shape and dtype of ``x`` but for the length of one axis."""
+    """Return zeros of the shape and dtype of ``x`` except for the length of one axis."""
     shape = list(anp.shape(x))
     shape[axis] = length
     return onp.zeros(shape, dtype_of(x))
@@ -29,14 +34,14 @@ def _shape(x):
 
 
 def _length(end, axis):
-    """Give how much ``prepend`` or ``append`` adds to an axis."""
+    """Return how much ``prepend`` or ``append`` adds to an axis."""
     if end is _NOT_GIVEN:
         return 0
     return _shape(end)[axis] if _shape(end) else 1
 
 
 def _joined_diff_vjp(g, n, axis, length):
-    """Pull the cotangent of the n-th difference back to the array of this length that it was taken of."""
+    """Return the cotangent of the array that the n-th difference was taken of, which has this length along the axis."""
     if n >= length:
         return _zeros(g, axis, length)
     edge = _zeros(g, axis, n)
@@ -50,10 +55,10 @@ def _diff_vjp(argnums, g, _ans, vs_args, kwargs):
         return [g if i == 0 else vs_args[i].zeros() for i in argnums]
     front, middle, back = _length(prepend, axis), _shape(a)[axis], _length(append, axis)
     joined = _joined_diff_vjp(g, n, axis, front + middle + back)
-    places = {0: (front, front + middle), 3: (0, front), 4: (front + middle, front + middle + back)}
+    bounds = {0: (front, front + middle), 3: (0, front), 4: (front + middle, front + middle + back)}
     if front == back == 0:
         return [fit(joined, a)]
-    return [fit(_between(joined, axis, *places[i]), vs_args[i]) for i in argnums]
+    return [fit(_between(joined, axis, *bounds[i]), vs_args[i]) for i in argnums]
 
 
 def _diff_arguments(args, kwargs):
@@ -76,30 +81,43 @@ def _diff_jvp(argnums, gs, ans, args, kwargs):
 def_whole(anp.diff, _diff_vjp, _diff_jvp)
 
 
+def _ediff1d(ary, to_end=None, to_begin=None):
+    differences = anp.diff(anp.ravel(ary))
+    ends = [None if end is None else fit_dtype(anp.ravel(end), vspace(differences)) for end in (to_begin, to_end)]
+    return anp.concatenate([part for part in (ends[0], differences, ends[1]) if part is not None])
+
+
+def_composed_name("ediff1d", _ediff1d)
+
+# unwrap adds multiples of the period, whose number is constant almost everywhere.
+def_direct(anp.unwrap, vjps=("identity",), jvps=("identity",))
+
+
 # ------------------------------------------------------------------------------------------------- difference quotients
 
-# numpy.gradient makes element i of the elements i - 2 ... i + 2; farther than 1 at the edges alone.
+# Element i of numpy.gradient depends on elements i - 2 to i + 2; at a distance of 2 only at the edges.
 _REACH = 2
 
 
 def _bands(n, spacing, edge_order, dtype):
-    """Give the coefficients of ``numpy.gradient`` along an axis: ``bands[d, i]`` is that of element ``i + d - 2``.
+    """Return the coefficients of ``numpy.gradient`` along an axis: ``bands[d, i]`` is that of element ``i + d - 2``.
 
-    They are read off NumPy itself: no two places of ones in a probe are near enough to meet in one element.
+    They are measured by calling NumPy on arrays of zeros and ones, with the ones so far apart that no two of them enter
+    the same element.
     """
     width = 2 * _REACH + 1
-    places = onp.arange(n)
-    probes = (places[:, None] % width == onp.arange(width)).astype(dtype)
+    elements = onp.arange(n)
+    probes = (elements[:, None] % width == onp.arange(width)).astype(dtype)
     answers = onp.gradient(probes, spacing, axis=0, edge_order=edge_order)
-    sources = places + onp.arange(-_REACH, _REACH + 1)[:, None]
-    return onp.where((sources >= 0) & (sources < n), answers[places, sources % width], 0)
+    sources = elements + onp.arange(-_REACH, _REACH + 1)[:, None]
+    return onp.where((sources >= 0) & (sources < n), answers[elements, sources % width], 0)
 
 
 def _even_gradient_vjp(g, axis, spacing, n):
-    """Pull the cotangent of evenly spaced difference quotients along one axis back, the edges to first order.
+    """Return the cotangent of f from that of its difference quotients along one axis, for even spacing.
 
-    An inner quotient is ``(f[i + 1] - f[i - 1]) / (2 h)``. One at the edge is the same with the value beyond taken as
-    the edge's own mirror image, ``f[-1] = 2 f[0] - f[1]``.
+    An inner quotient is ``(f[i + 1] - f[i - 1]) / (2 h)``. One at the edge, which is of first order, is the same with
+    the linear extrapolation ``f[-1] = 2 f[0] - f[1]``.
     """
     half = g / (2 * spacing)
     first, last = _between(half, axis, 0, 1), _between(half, axis, n - 1, n)
@@ -109,7 +127,7 @@ def _even_gradient_vjp(g, axis, spacing, n):
 
 
 def _gradient_vjp_along(g, axis, spacing, edge_order, space):
-    """Pull the cotangent of the difference quotients along one axis back."""
+    """Return the cotangent of f from that of its difference quotients along one axis."""
     n = space.shape[axis]
     if edge_order == 1 and onp.ndim(spacing) == 0:
         return _even_gradient_vjp(g, axis, spacing, n)
@@ -144,7 +162,7 @@ def _gradient_vjp(g, _ans, vs_f, *spacings, axis=None, edge_order=1):
 
 def_direct(anp.gradient, vjps=(_gradient_vjp,), jvps=("same",))
 
-# ------------------------------------------------------------------------------------------------ evenly spaced points
+# ------------------------------------------------------------------------------------------------- evenly spaced points
 
 
 def _linspace_arguments(args, kwargs):
@@ -185,7 +203,7 @@ def_whole(anp.linspace, _linspace_vjp, _linspace_jvp)
 
 
 def _widths(x, dx, axis, shape):
-    """Give the distances of the samples of an integral, in a shape that broadcasts to theirs."""
+    """Return the distances between the samples of an integral, in a shape that broadcasts to theirs."""
     if x is None:
         return dx
     if anp.ndim(x) != 1:

@@ -1,25 +1,26 @@
-"""Discrete Fourier transforms: linear maps, one axis at a time.
+"""Discrete Fourier transforms: linear maps, along one axis after another.
 
-The matrix of a complex transform is symmetric, so its transpose is the same transform with the same norm. A real
-transform keeps half of the spectrum: its transpose is the other one of the pair, with the scale put on the other side
-and each frequency counted once or, where it stands for its mirror image too, twice. Before a transform the axis is cut
-or filled up with zeros; the transpose fills up or cuts.
+The formulas follow from the matrices of the transforms. That of a complex transform is symmetric, so that its transpose
+is the same transform with the same norm. A real transform keeps half of the spectrum: its transpose is the inverse of
+the pair, with the scale on the other side, and with each frequency weighted once or, if it stands for its mirror image
+too, twice. Before a transform an axis is cut or padded with zeros; the transpose pads or cuts it.
 """
 
 import operator
 
 import numpy as onp
 
-from fastgrad._rules.direct import def_direct
+from fastgrad._rules.direct import def_direct, refuse_keywords
 from fastgrad.numpy import fft as anp_fft
 from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.batching import batch_axis, first_argument
 from fastgrad.numpy.broadcasting import dtype_of, fit_dtype
 
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 def _resized(x, axis, length):
-    """Cut an axis to a length, or fill it up with zeros."""
+    """Return an array with an axis cut to a length or padded with zeros."""
     shape = anp.shape(x)
     if shape[axis] == length:
         return x
@@ -31,9 +32,10 @@ def _resized(x, axis, length):
 
 
 def _multiplicity(n, axis, x, single, double):
-    """Give ``single`` for the frequencies of ``n`` points that are their own mirror image, ``double`` for the others.
+    """Return the weights of the frequencies of ``n`` points in half a spectrum.
 
-    Those are frequency 0 and, if n is even, n / 2. The array broadcasts along ``axis`` of ``x`` and has its precision.
+    Frequency 0 and, if n is even, n / 2 are their own mirror images and have the weight ``single``, all others
+    ``double``. The array broadcasts along ``axis`` of ``x`` and has its precision.
     """
     weights = onp.full(n // 2 + 1, double, dtype_of(x).char.lower())
     weights[0] = single
@@ -45,7 +47,7 @@ def _multiplicity(n, axis, x, single, double):
 
 
 # -------------------------------------------------------------------------------------------------- transposed matrices
-# Of the transforms of n points along an axis, before the axis is cut or filled up.
+# The transposes of transforms of n points along an axis, without the cut or padding of the axis.
 
 
 def _fft_transposed(g, _n, axis, norm):
@@ -79,37 +81,33 @@ def _ihfft_transposed(g, n, axis, norm):
 # -------------------------------------------------------------------------------------------------------- one dimension
 
 
-def _refuse(name, out):
-    if out is not None:
-        raise NotImplementedError(
-            f"{name} of a traced value has no derivative with 'out' given; use the returned array"
-        )
-
-
 def _def_transform(fun, transposed, halved=False):
-    """Give the rules of a transform along one axis.
+    """Set the rules of a transform along one axis.
 
     Parameters
     ----------
     fun : Primitive
-        Takes an array, ``n``, ``axis``, ``norm`` and, from NumPy 2.0 on, ``out``.
+        Its parameters are an array, ``n``, ``axis``, ``norm`` and, since NumPy 2.0, ``out``.
     transposed : callable
-        ``transposed(g, n, axis, norm)``.
+        ``transposed(g, n, axis, norm)`` multiplies by the transposed matrix.
     halved : bool
-        Whether the argument is a half of the spectrum.
+        Whether the argument is half of a spectrum.
     """
 
     def vjp(g, _ans, vs_a, n=None, axis=-1, norm=None, out=None):
-        _refuse(fun.__name__, out)
+        refuse_keywords(fun.__name__, out=out)
         length = vs_a.shape[axis]
         n = operator.index(n) if n is not None else 2 * (length - 1) if halved else length
         return fit_dtype(_resized(transposed(g, n, axis, norm), axis, length), vs_a)
 
     def jvp(g, _ans, _a, n=None, axis=-1, norm=None, out=None):
-        _refuse(fun.__name__, out)
+        refuse_keywords(fun.__name__, out=out)
         return fun(g, n, axis, norm)
 
-    def_direct(fun, vjps=(vjp,), jvps=(jvp,))
+    def batch(x, n=None, axis=-1, *args, **kwargs):
+        return fun(x, n, batch_axis(axis), *args, **kwargs)
+
+    def_direct(fun, vjps=(vjp,), jvps=(jvp,), batch=first_argument(batch))
 
 
 _def_transform(anp_fft.fft, _fft_transposed)
@@ -123,12 +121,12 @@ _def_transform(anp_fft.ihfft, _ihfft_transposed)
 
 
 def _lengths(shape, s, axes, halved):
-    """Give the axes of a transform and the number of points along each, as NumPy fills in what was not given."""
+    """Return the axes of a transform and the number of points along each, with NumPy's defaults filled in."""
     if axes is None:
         axes = range(len(shape)) if s is None else range(-len(s), 0)
     axes = [operator.index(axis) % len(shape) for axis in axes]
     if s is not None:
-        # None and -1 leave the axis as it is; half a spectrum gives no length with None, as when it stands alone.
+        # None and -1 leave the length of the axis; for half a spectrum None means the default length of irfft.
         full = [shape[axis] for axis in axes]
         if halved and s[-1] is None:
             full[-1] = 2 * (full[-1] - 1)
@@ -156,13 +154,22 @@ def _irfftn_steps(axes, lengths):
 
 
 def _def_transform_nd(fun, steps, default_axes=None, halved=False):
-    """Give the rules of a transform along many axes, made of the ``steps(axes, lengths)`` that it takes one by one.
+    """Set the rules of a transform along several axes, which is a sequence of transforms along one.
 
-    Each step is a transposed matrix, an axis and a number of points. An axis may stand twice.
+    Parameters
+    ----------
+    fun : Primitive
+        Its parameters are an array, ``s``, ``axes``, ``norm`` and, since NumPy 2.0, ``out``.
+    steps : callable
+        ``steps(axes, lengths)`` returns the transforms in order, each as the function of its transposed matrix, an
+        axis, and the number of points. An axis may occur twice.
+    default_axes : tuple of int, optional
+    halved : bool
+        Whether the argument is half of a spectrum.
     """
 
     def vjp(g, _ans, vs_a, s=None, axes=default_axes, norm=None, out=None):
-        _refuse(fun.__name__, out)
+        refuse_keywords(fun.__name__, out=out)
         shape, taken = list(vs_a.shape), []
         for transposed, axis, n in steps(*_lengths(shape, s, axes, halved)):
             taken.append((transposed, axis, n, shape[axis]))
@@ -172,7 +179,7 @@ def _def_transform_nd(fun, steps, default_axes=None, halved=False):
         return fit_dtype(g, vs_a)
 
     def jvp(g, _ans, _a, s=None, axes=default_axes, norm=None, out=None):
-        _refuse(fun.__name__, out)
+        refuse_keywords(fun.__name__, out=out)
         return fun(g, s, axes, norm)
 
     def_direct(fun, vjps=(vjp,), jvps=(jvp,))
@@ -184,5 +191,14 @@ for _name, _steps in (("fft", _fftn_steps), ("ifft", _ifftn_steps), ("rfft", _rf
 
 # --------------------------------------------------------------------------------------------------------------- shifts
 
-def_direct(anp_fft.fftshift, vjps=(lambda g, _ans, _x, axes=None: anp_fft.ifftshift(g, axes),), jvps=("same",))
-def_direct(anp_fft.ifftshift, vjps=(lambda g, _ans, _x, axes=None: anp_fft.fftshift(g, axes),), jvps=("same",))
+
+def _fftshift_vjp(g, _ans, _x, axes=None):
+    return anp_fft.ifftshift(g, axes)
+
+
+def _ifftshift_vjp(g, _ans, _x, axes=None):
+    return anp_fft.fftshift(g, axes)
+
+
+def_direct(anp_fft.fftshift, vjps=(_fftshift_vjp,), jvps=("same",))
+def_direct(anp_fft.ifftshift, vjps=(_ifftshift_vjp,), jvps=("same",))

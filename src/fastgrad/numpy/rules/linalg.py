@@ -1,8 +1,12 @@
-"""Inverses, solutions of equations, determinants, powers and products of matrices.
+"""Inverses, solutions of equations, determinants, powers and products of matrices, alone or in stacks.
 
-Pairing without conjugation makes the pullback of a holomorphic function the transpose of its pushforward; the two are
-those of Giles (2008), "An extended collection of matrix derivative results". All work on stacks of matrices.
+The formulas are those of Giles (2008), "An extended collection of matrix derivative results", and for the pseudo-inverse
+that of Golub and Pereyra (1973), "The differentiation of pseudo-inverses and nonlinear least squares problems whose
+variables separate". Cotangents pair with tangents without conjugation, so that the VJP of a holomorphic function is the
+plain transpose of its JVP.
 """
+
+import math
 
 import numpy as onp
 
@@ -26,7 +30,7 @@ from fastgrad.tracer import getval, register_notrace
 _ARRAY_API = hasattr(onp.linalg, "matrix_transpose")  # NumPy 2
 
 
-# ---------------------------------------------------------------------------------------------------------- inv, solve
+# ----------------------------------------------------------------------------------------------------------- inv, solve
 
 
 def _inv_vjp(g, ans, vs_a):
@@ -42,7 +46,7 @@ def_direct(linalg.inv, vjps=(_inv_vjp,), jvps=(_inv_jvp,))
 
 
 def _is_vector(a_ndim, b_ndim):
-    """Say whether solve takes ``b`` for a vector: since NumPy 2 only if it has one axis."""
+    """Return whether solve reads ``b`` as a vector: since NumPy 2 only if it has one axis."""
     return b_ndim == (1 if _ARRAY_API else a_ndim - 1)
 
 
@@ -55,11 +59,11 @@ def _solve_transposed(g, a, is_vector):
 def _solve_vjp(argnums, g, ans, args, kwargs):
     a, vs_b = as_array(args[0]), vspace(as_array(args[1]))
     is_vector = _is_vector(a.ndim, vs_b.ndim)
-    back = _solve_transposed(g, a, is_vector)
+    solution = _solve_transposed(g, a, is_vector)
     if argnums == (1,):
-        return [fit(back, vs_b)]
-    product = back[..., :, None] * ans[..., None, :] if is_vector else back @ transpose(ans)
-    cotangents = [fit(-product, vspace(a)), fit(back, vs_b) if len(argnums) == 2 else None]
+        return [fit(solution, vs_b)]
+    product = solution[..., :, None] * ans[..., None, :] if is_vector else solution @ transpose(ans)
+    cotangents = [fit(-product, vspace(a)), fit(solution, vs_b) if len(argnums) == 2 else None]
     return cotangents[: len(argnums)]
 
 
@@ -69,17 +73,27 @@ def _solve_jvp_a(g, ans, a, vs_b):
     return like(-linalg.solve(a, g @ ans), ans)
 
 
-def_whole(linalg.solve, vjp=_solve_vjp)
+def _solve_batch(_rows, _ans, argnums, a, b):
+    if argnums != (1,) or anp.ndim(a) != 2 or anp.ndim(b) > 3:
+        return NotImplemented
+    # All right sides stand side by side, so that the matrix is factored once.
+    columns = anp.moveaxis(b, 1, 0)
+    shape = anp.shape(columns)
+    solved = linalg.solve(a, anp.reshape(columns, (shape[0], math.prod(shape[1:]))))
+    return anp.moveaxis(anp.reshape(solved, shape), 0, 1)
+
+
+def_whole(linalg.solve, vjp=_solve_vjp, batch=_solve_batch)
 def_direct(linalg.solve, jvps=(_solve_jvp_a, "same"))
 
 
-# ---------------------------------------------------------------------------------------------------------------- pinv
+# ----------------------------------------------------------------------------------------------------------------- pinv
 # Golub and Pereyra (1973), for matrices of constant rank: dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
-# So the cutoff `rcond` (or `rtol`) needs no rule: where it does not change the rank, nothing depends on it.
+# The cutoff `rcond` (or `rtol`) has derivative zero: as long as it does not change the rank, nothing depends on it.
 
 
 def _pinv_parts(p, a, hermitian):
-    """Give the matrix that is inverted, and the products of the formula that have P on one side."""
+    """Return the matrix that is inverted, and the products P P^H and P^H P of the formula."""
     a = from_triangle(a) if hermitian else a
     ph = adjoint(p)
     return a, p @ ph, ph @ p
@@ -108,12 +122,12 @@ def _pinv_jvp(g, ans, a, rcond=None, hermitian=False, **rtol):
 def_direct(linalg.pinv, vjps=(_pinv_vjp, None), jvps=(_pinv_jvp, None))
 
 
-# -------------------------------------------------------------------------------------------------------- determinants
+# --------------------------------------------------------------------------------------------------------- determinants
 # The derivative of det is the matrix of cofactors, det(A) A^-T of a regular matrix.
 
 
 def _regular_inverse(det, a):
-    """Give the inverses of matrices if det(A) A^-1 is accurate for all of them, else None."""
+    """Return the inverses of matrices if det(A) A^-1 is accurate for all of them, else None."""
     if not (onp.isfinite(det).all() and onp.all(det)):
         return None
     try:
@@ -125,7 +139,7 @@ def _regular_inverse(det, a):
 
 
 def _svd_cofactors(a):
-    """Give the cofactors of plain matrices from their singular values: right for any rank."""
+    """Return the cofactors of concrete matrices from their singular values, which is right for any rank."""
     u, s, vh = onp.linalg.svd(a)
     one = onp.ones_like(s[..., :1])
     before = onp.cumprod(onp.concatenate([one, s[..., :-1]], -1), -1)
@@ -135,9 +149,9 @@ def _svd_cofactors(a):
 
 
 def _minor_cofactors(a):
-    """Give the cofactors as determinants of the minors, which have derivatives of every order.
+    """Return the cofactors as determinants of the minors, which have derivatives of every order.
 
-    It takes memory for n**4 numbers, and is asked only for higher derivatives at a singular matrix.
+    This takes memory for n**4 numbers. It is used only for higher derivatives at a singular matrix.
     """
     n = anp.shape(a)[-1]
     if n == 1:
@@ -168,7 +182,7 @@ def _det_jvp(g, ans, a):
 def_direct(linalg.det, vjps=(_det_vjp,), jvps=(_det_jvp,))
 
 
-# With t = tr(A^-1 dA): d log |det A| = Re t, and the sign, which turns on the unit circle, moves by i sign Im t.
+# With t = tr(A^-1 dA): d log |det A| = Re t, and the sign, a number on the unit circle, moves by i sign Im t.
 
 
 def _slogdet_vjp(g, ans, a):
@@ -193,28 +207,33 @@ def_direct(linalg.slogdet, vjps=(_slogdet_vjp,), jvps=(_slogdet_jvp,))
 
 
 def _power_along(a, e, n):
+    """Return the derivative of the n-th power of a along e."""
     size = anp.shape(a)[-1]
     rows = anp.concatenate([a, e], -1), anp.concatenate([anp.zeros_like(a), a], -1)
     return linalg.matrix_power(anp.concatenate(rows, -2), n)[..., :size, size:]
 
 
-def_direct(
-    linalg.matrix_power,
-    vjps=(lambda g, _ans, a, n: like(_power_along(transpose(a), g, n), a),),
-    jvps=(lambda g, ans, a, n: like(_power_along(a, g, n), ans),),
-)
+def _matrix_power_vjp(g, _ans, a, n):
+    return like(_power_along(transpose(a), g, n), a)
+
+
+def _matrix_power_jvp(g, ans, a, n):
+    return like(_power_along(a, g, n), ans)
+
+
+def_direct(linalg.matrix_power, vjps=(_matrix_power_vjp,), jvps=(_matrix_power_jvp,))
 
 
 def _multi_dot_vjp(argnums, g, _ans, args, kwargs):
     spaces, arrays = [vspace(args[i]) for i in argnums], [as_array(x) for x in args]
-    # A vector in front is a row, one at the end a column.
+    # A vector at the beginning is a row, one at the end a column.
     if arrays[0].ndim == 1:
         arrays[0] = arrays[0][None, :]
     if arrays[-1].ndim == 1:
         arrays[-1] = arrays[-1][:, None]
     g = anp.reshape(g, (anp.shape(arrays[0])[0], anp.shape(arrays[-1])[1]))
-    turned = [x.T for x in arrays]
-    cotangents = [linalg.multi_dot([*turned[:k][::-1], g, *turned[k + 1 :][::-1]]) for k in argnums]
+    transposed = [x.T for x in arrays]
+    cotangents = [linalg.multi_dot([*transposed[:k][::-1], g, *transposed[k + 1 :][::-1]]) for k in argnums]
     return [fit_dtype(anp.reshape(c, s.shape), s) for c, s in zip(cotangents, spaces, strict=True)]
 
 
@@ -226,32 +245,33 @@ def _multi_dot_jvp(argnums, gs, ans, args, kwargs):
 def_whole(linalg.multi_dot_args, vjp=_multi_dot_vjp, jvp=_multi_dot_jvp)
 
 
-def _vecdot_vjp(g, space, other, axis, turn):
-    """Pull back one of the two vectors; ``axis`` counts in each array by itself, as in ``numpy.vecdot``."""
-    cotangent = g[..., None] * turn(anp.moveaxis(as_array(other), axis, -1))
+def _vecdot_vjp(g, space, other, axis):
+    """Return the cotangent of one vector, of ``space``; ``axis`` counts in each array by itself, as in numpy.vecdot."""
+    cotangent = g[..., None] * conj(anp.moveaxis(as_array(other), axis, -1))
     axis = axis % space.ndim
     moved = tuple(n for i, n in enumerate(space.shape) if i != axis) + (space.shape[axis],)
     return fit_dtype(anp.moveaxis(unbroadcast(cotangent, (moved, len(moved), None, True)), -1, axis), space)
 
 
+def _vecdot_vjp_x1(g, _ans, vs_x1, x2, *, axis=-1):
+    return _vecdot_vjp(conj(g), vs_x1, x2, axis)
+
+
+def _vecdot_vjp_x2(g, _ans, x1, vs_x2, *, axis=-1):
+    return _vecdot_vjp(g, vs_x2, x1, axis)
+
+
 if _ARRAY_API:
-    def_direct(
-        linalg.vecdot,
-        vjps=(
-            lambda g, _ans, vs_x1, x2, *, axis=-1: _vecdot_vjp(conj(g), vs_x1, x2, axis, conj),
-            lambda g, _ans, x1, vs_x2, *, axis=-1: _vecdot_vjp(g, vs_x2, x1, axis, conj),
-        ),
-        jvps=("same", "same"),
-    )
+    def_direct(linalg.vecdot, vjps=(_vecdot_vjp_x1, _vecdot_vjp_x2), jvps=("same", "same"))
 
 
-# --------------------------------------------------------------------------------------------------------------- lstsq
-# The solution is P b, P the pseudo-inverse; the residuals b - A x are orthogonal to the columns of A, so that a move of
-# x does not change their squares.
+# ---------------------------------------------------------------------------------------------------------------- lstsq
+# The solution is P b with the pseudo-inverse P. The residuals b - A x are orthogonal to the columns of A, so that a
+# change of x does not change their squares to first order.
 
 
 def _lstsq_read(ans, a, b, rcond):
-    """Give the pseudo-inverse, and solution, right side and residuals as matrices."""
+    """Return the pseudo-inverse, and the solution, the right side and the residuals as matrices."""
     cutoff = linalg._lstsq_cutoff(getval(ans[2]), max(anp.shape(a)), getval(rcond))
     x, b = _columns(ans[0]), _columns(b)
     return linalg.pinv(a, cutoff), x, b, b - a @ x

@@ -1,7 +1,9 @@
-"""Reductions and accumulations along axes.
+"""Reductions along axes: sums, means, products, extremes and variances, also those that skip nan.
 
-A reduction to one number per slice is given by the partial derivatives of that number, an array of the input's shape;
-the cotangent is multiplied by it, the tangent is multiplied by it and summed. Sums and means need no such array.
+Most are defined by the partial derivatives of each result with respect to the elements it is made of, an array of the
+input's shape: the VJP multiplies the cotangent by it, the JVP multiplies the tangent by it and sums. Sums and means
+need no such array. The partial derivatives follow from the definitions; that of a product is the product of the other
+elements, that of an extreme is shared equally among the elements that attain it.
 """
 
 import functools
@@ -11,12 +13,13 @@ import math
 import numpy as onp
 
 from fastgrad._engine.core import extreme_vjp, sum_axis_vjp
-from fastgrad._rules.direct import def_direct
+from fastgrad._rules.direct import def_direct, refuse_keywords
 from fastgrad.numpy import numpy_wrapper as anp
-from fastgrad.numpy.broadcasting import dtype_of, is_complex, keep_reduced, kept_shape, like, normalize_axes
+from fastgrad.numpy.batching import batch_axes, batch_space, first_argument
+from fastgrad.numpy.broadcasting import is_complex, keep_reduced, kept_shape, like, normalize_axes
 from fastgrad.tracer import getval, primitive
 
-# What NumPy passes for a keyword that was not given.
+# NumPy's default of keywords for which None is a value.
 _NOT_GIVEN = onp._NoValue
 
 _AXIS = {"axis", "keepdims"}
@@ -24,23 +27,15 @@ _AXIS = {"axis", "keepdims"}
 # -------------------------------------------------------------------------------------------------------- common ground
 
 
-def _refuse(name, **keywords):
-    """Raise if a keyword that the rules know nothing of was given."""
-    for keyword, value in keywords.items():
-        if value is not None and value is not _NOT_GIVEN:
-            hint = "use the returned array" if keyword == "out" else "leave it out"
-            raise NotImplementedError(f"{name} of a traced value has no derivative with {keyword!r} given; {hint}")
-
-
 def _mask(where, shape):
-    """Give the keyword ``where`` as an array of this shape, None if it was not given."""
+    """Return the keyword ``where`` broadcast to a shape; None if it was not given."""
     if where is _NOT_GIVEN or where is True:
         return None
     return onp.broadcast_to(getval(where), shape)
 
 
 def _count(shape, axis, mask):
-    """Give how many elements each result of a reduction is made of; an array, with axes kept, if there is a mask."""
+    """Return how many elements each result of a reduction is made of: an array with axes kept if there is a mask."""
     if mask is not None:
         return onp.sum(mask, axis=axis, keepdims=True)
     return math.prod(shape) // max(math.prod(kept_shape(shape, axis)), 1)
@@ -48,7 +43,7 @@ def _count(shape, axis, mask):
 
 @primitive
 def repeat_reduced(g, space, axis=None):
-    """Repeat a cotangent over the axes that were summed: the transpose of ``numpy.sum``, in an array of its own.
+    """Return a cotangent repeated over the axes that were summed: the transpose of ``numpy.sum``.
 
     Parameters
     ----------
@@ -58,6 +53,11 @@ def repeat_reduced(g, space, axis=None):
         The space of the summed array.
     axis : int, tuple of int or None
         The axes that were summed.
+
+    Returns
+    -------
+    ndarray
+        A new array of shape ``space.shape``, which may be changed in place; of its dtype if that is inexact.
     """
     result = onp.empty(space.shape, space.dtype if space.dtype.kind in "fc" else onp.asarray(g).dtype)
     result[...] = g if axis is None else onp.asarray(g).reshape(kept_shape(space.shape, axis))
@@ -68,16 +68,23 @@ def _repeat_reduced_vjp(h, _ans, vs_g, _space, axis=None):
     return like(anp.reshape(anp.sum(h, axis=axis), vs_g.shape), vs_g)
 
 
-def_direct(repeat_reduced, vjps=(_repeat_reduced_vjp,), jvps=("same",))
+def _repeat_reduced_batch(g, space, axis=None):
+    batches = batch_space(space, anp.shape(g)[0])
+    # `g` may have the reduced axes or not: with the axes given, both are reshaped alike.
+    axes = tuple(range(len(space.shape))) if axis is None else normalize_axes(axis, len(space.shape))
+    return repeat_reduced(g, batches, tuple(i + 1 for i in axes))
 
 
-def _spread(g, space, axis, mask=None):
-    """Pull the cotangent of a sum back."""
+def_direct(repeat_reduced, vjps=(_repeat_reduced_vjp,), jvps=("same",), batch=first_argument(_repeat_reduced_batch))
+
+
+def _sum_transposed(g, space, axis, mask=None):
+    """Return the cotangent of what was summed, an array of ``space``, from that of the sum."""
     if mask is not None:
         return like(anp.where(mask, keep_reduced(g, space.shape, axis), 0), space)
-    plain = sum_axis_vjp(g, space, axis)
-    if plain is not None:
-        return plain
+    concrete = sum_axis_vjp(g, space, axis)
+    if concrete is not None:
+        return concrete
     if not space.shape:
         return like(g, space)
     if type(g) is not onp.float64 and not space.iscomplex and is_complex(g):
@@ -86,17 +93,17 @@ def _spread(g, space, axis, mask=None):
 
 
 def _def_partials(fun, partials, compiled=None):
-    """Give both modes of a reduction.
+    """Set the VJP and JVP of a reduction by its partial derivatives.
 
     Parameters
     ----------
     fun : Primitive
-        Takes an array and ``axis`` first.
+        A reduction whose first two parameters are an array and ``axis``.
     partials : callable
-        ``partials(ans, a, *args, **kwargs)``, the derivatives of each result with respect to what it is made of, in the
-        shape of ``a``; ``ans`` is given with the reduced axes kept. The keyword ``out`` never reaches it.
+        ``partials(ans, a, *args, **kwargs)`` returns the derivative of each result with respect to the elements it is
+        made of, in the shape of ``a``. The reduced axes of ``ans`` are kept; the keyword ``out`` is refused before.
     compiled : str, optional
-        "extreme" if `extreme_vjp` does on plain values what the rule does.
+        "extreme" if `extreme_vjp` computes on concrete values what the VJP does.
     """
 
     @functools.cache  # not at import: signatures are slow to read
@@ -104,7 +111,7 @@ def _def_partials(fun, partials, compiled=None):
         return list(inspect.signature(fun.fun).parameters).index("out") - 1
 
     def axis_of(args, kwargs):
-        _refuse(fun.__name__, out=args[out_at()] if len(args) > out_at() else kwargs.get("out"))
+        refuse_keywords(fun.__name__, out=args[out_at()] if len(args) > out_at() else kwargs.get("out"))
         return args[0] if args else kwargs.get("axis")
 
     def vjp(g, ans, a, *args, **kwargs):
@@ -127,7 +134,7 @@ def _def_partials(fun, partials, compiled=None):
 
 
 def _skipping_nan(partials):
-    """Make the partial derivatives of a reduction that skips nan of those of the reduction with ``where``."""
+    """Return the partial derivatives of a reduction that skips nan, from those of the one that takes ``where``."""
 
     def skipping(ans, a, *args, where=_NOT_GIVEN, **kwargs):
         mask = ~onp.isnan(getval(a))
@@ -143,30 +150,38 @@ def _skipping_nan(partials):
 
 def _sum_vjp(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
     if out is None and where is _NOT_GIVEN:
-        return _spread(g, vs_a, axis)
-    _refuse("sum", out=out)
-    return _spread(g, vs_a, axis, _mask(where, vs_a.shape))
+        return _sum_transposed(g, vs_a, axis)
+    refuse_keywords("sum", out=out)
+    return _sum_transposed(g, vs_a, axis, _mask(where, vs_a.shape))
 
 
 def _sum_jvp(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=_NOT_GIVEN):
-    _refuse("sum", out=out)
+    refuse_keywords("sum", out=out)
     if where is _NOT_GIVEN:
         return anp.sum(g, axis=axis, dtype=dtype, keepdims=keepdims)
     return anp.sum(g, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
 
 
 def _mean_vjp(g, _ans, vs_a, axis=None, dtype=None, out=None, keepdims=False, where=_NOT_GIVEN):
-    _refuse("mean", out=out)
+    refuse_keywords("mean", out=out)
     mask = _mask(where, vs_a.shape)
     n = _count(vs_a.shape, axis, mask)
     if mask is None:
-        return _spread(g / n if n > 1 else g, vs_a, axis)
-    return _spread(keep_reduced(g, vs_a.shape, axis) / onp.maximum(n, 1), vs_a, axis, mask)
+        return _sum_transposed(g / n if n > 1 else g, vs_a, axis)
+    return _sum_transposed(keep_reduced(g, vs_a.shape, axis) / onp.maximum(n, 1), vs_a, axis, mask)
 
 
 def _mean_jvp(g, _ans, _a, axis=None, dtype=None, out=None, keepdims=False, **where):
-    _refuse("mean", out=out)
+    refuse_keywords("mean", out=out)
     return anp.mean(g, axis=axis, dtype=dtype, keepdims=keepdims, **where)
+
+
+def _sum_batch(x, axis=None, *args, **kwargs):
+    return anp.sum(x, batch_axes(x, axis), *args, **kwargs)
+
+
+def _mean_batch(x, axis=None, *args, **kwargs):
+    return anp.mean(x, batch_axes(x, axis), *args, **kwargs)
 
 
 def _nansum_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=_NOT_GIVEN):
@@ -178,14 +193,14 @@ def _nanmean_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, w
     return mask / onp.maximum(_count(mask.shape, axis, mask), 1)
 
 
-def_direct(anp.sum, vjps=(_sum_vjp,), jvps=(_sum_jvp,), compiled=("sum",))
-def_direct(anp.mean, vjps=(_mean_vjp,), jvps=(_mean_jvp,), compiled=("mean",))
+def_direct(anp.sum, vjps=(_sum_vjp,), jvps=(_sum_jvp,), compiled=("sum",), batch=first_argument(_sum_batch))
+def_direct(anp.mean, vjps=(_mean_vjp,), jvps=(_mean_jvp,), compiled=("mean",), batch=first_argument(_mean_batch))
 _def_partials(anp.nansum, _skipping_nan(_nansum_partials))
 _def_partials(anp.nanmean, _skipping_nan(_nanmean_partials))
 
 
 def _full_weights(a, weights, axis):
-    """Bring the weights of an average to a shape that broadcasts to the array's, as ``numpy.average`` does."""
+    """Return the weights of an average in a shape that broadcasts to the array's, as ``numpy.average`` does."""
     shape = anp.shape(a)
     if axis is None or anp.shape(weights) == shape:
         return weights
@@ -195,7 +210,7 @@ def _full_weights(a, weights, axis):
 
 
 def _weighted(a, weights, axis, returned):
-    """Give the weights in full and, with axes kept, their sums."""
+    """Return the weights in the shape of the array, and their sums with axes kept."""
     if returned:
         raise NotImplementedError("average of a traced value has no derivative with 'returned' given; sum the weights")
     full = anp.broadcast_to(_full_weights(a, weights, axis), anp.shape(a))
@@ -221,7 +236,7 @@ def _average_vjp_weights(g, ans, a, axis=None, weights=None, returned=False, kee
 
 
 def _average_jvp_a(g, ans, a, axis=None, weights=None, returned=False, keepdims=False):
-    _refuse("average", returned=returned or None)
+    refuse_keywords("average", returned=returned or None)
     return like(anp.average(g, axis=axis, weights=weights, keepdims=keepdims), ans)
 
 
@@ -242,8 +257,8 @@ def_direct(
 _TINY = {char: float(onp.finfo(char).tiny) for char in "efdFD"}
 
 
-def _is_regular(ans):
-    """Say whether products are all so far from zero and infinity that each may be divided by its factors."""
+def is_regular(ans):
+    """Return whether products are all so far from zero and infinity that each may be divided by its factors."""
     size = abs(getval(ans))
     if type(size) is float or type(size) is onp.float64:
         return _TINY["d"] <= size < math.inf
@@ -251,10 +266,10 @@ def _is_regular(ans):
 
 
 def _others(x):
-    """Multiply, for each element of the last axis, all the others: by a tree, so that zeros do no harm.
+    """Return, for each element of the last axis, the product of all others, without a division, which a zero forbids.
 
-    Pairs are multiplied level by level; from the top down, each half of a pair gets the product of all outside the
-    pair times the other half.
+    Elements are multiplied in pairs, level by level of a binary tree. From the top down, each half of a pair then gets
+    the product of all elements outside the pair times the other half.
     """
     n = anp.shape(x)[-1]
     if n < 2:
@@ -269,7 +284,7 @@ def _others(x):
 
 
 def _others_over(a, axis):
-    """Multiply, for each element, all the others of its slice over any axes."""
+    """Return, for each element, the product of all others of its slice over any axes."""
     shape = anp.shape(a)
     axes = normalize_axes(axis, len(shape)) if shape else ()
     rest = tuple(i for i in range(len(shape)) if i not in axes)
@@ -284,7 +299,7 @@ def _prod_partials(ans, a, axis=None, dtype=None, out=None, keepdims=False, init
     mask = _mask(where, anp.shape(a))
     if mask is not None:
         a = anp.where(mask, a, 1)
-    if _is_regular(ans):
+    if is_regular(ans):
         partials = ans / a
     else:
         partials = _others_over(a, axis)
@@ -300,19 +315,19 @@ _def_partials(anp.nanprod, _skipping_nan(_prod_partials))
 
 
 def balanced_eq(x, z, y):
-    """Give the share of ``x`` in ``z``, the larger or smaller of ``x`` and ``y``: 1 where ``x`` is it, 1/2 in a tie."""
+    """Return 1 where ``x`` equals ``z``, the larger or smaller of ``x`` and ``y``, 1/2 in a tie, and 0 elsewhere."""
     return (x == z) / (1.0 + (x == y))
 
 
 def _shares(ans, a, axis, mask):
-    """Share each extreme equally among the elements that are equal to it."""
+    """Return the partial derivatives of extremes, shared equally among the elements that are equal to them."""
     a, ans = onp.asarray(getval(a)), getval(ans)
     hit = a == ans if mask is None else (a == ans) & mask
     n = onp.count_nonzero(hit) if axis is None else onp.sum(hit, axis=axis, keepdims=True)
     if onp.all(n == 1):
         return hit
     if not onp.all(n):
-        # The extreme is nan, which equals nothing, or the keyword `initial`.
+        # No element equals the extreme: it is nan, or the keyword `initial`.
         nan = onp.isnan(a) & onp.isnan(ans)
         hit = hit | (nan if mask is None else nan & mask)
         n = onp.maximum(onp.sum(hit, axis=axis, keepdims=True), 1)
@@ -346,7 +361,7 @@ def _mean(a, axis):
 
 
 def _deviation(a, axis, mask):
-    """Give the mean with axes kept, and the conjugate of the distance to it: for complex z it pairs with dz."""
+    """Return the mean with axes kept, and the conjugate of the distance to it, which pairs with complex tangents."""
     if mask is None:
         mean = _mean(a, axis)
         distance = a - mean
@@ -357,7 +372,7 @@ def _deviation(a, axis, mask):
 
 
 def _freedom(shape, axis, mask, ddof):
-    """Give the degrees of freedom, nan where there are none."""
+    """Return the degrees of freedom, nan where there are none."""
     left = _count(shape, axis, mask) - ddof
     if mask is None:
         return left if left > 0 else math.nan
@@ -365,8 +380,8 @@ def _freedom(shape, axis, mask, ddof):
 
 
 def _centred(name, a, axis, ddof, where=_NOT_GIVEN, mean=_NOT_GIVEN, correction=_NOT_GIVEN):
-    """Give the mask, the mean, the distance to it and the degrees of freedom of a variance."""
-    _refuse(name, mean=mean)
+    """Return the mask, the mean, the distance to it and the degrees of freedom of a variance."""
+    refuse_keywords(name, mean=mean)
     shape = anp.shape(a)
     mask = _mask(where, shape)
     freedom = _freedom(shape, axis, mask, ddof if correction is _NOT_GIVEN else correction)
@@ -379,7 +394,7 @@ def _var_partials(ans, a, axis=None, dtype=None, out=None, ddof=0, keepdims=Fals
 
 
 def _all_equal(a, axis, mask):
-    """Say of which slices all elements are equal."""
+    """Return for each slice whether all its elements are equal."""
     parts = (a.real, a.imag) if onp.iscomplexobj(a) else (a,)
     if mask is None:
         return onp.all([onp.max(x, axis, keepdims=True) == onp.min(x, axis, keepdims=True) for x in parts], axis=0)
@@ -389,12 +404,15 @@ def _all_equal(a, axis, mask):
     return onp.all([h <= low for h, low in zip(highest, lowest, strict=True)], axis=0)
 
 
-# A bound, with room, of what the rounding of a mean of equal numbers adds to their spread.
+# A generous bound on the relative standard deviation that rounding of the mean gives equal numbers.
 _ROUNDING = {char: 64 * float(onp.finfo(char).eps) for char in "efdgFDG"}
 
 
-def _without_spread(ans, mean, a, axis, mask):
-    """Say which slices have equal elements, None if no slice has: rounding of the mean may hide it from ``ans``."""
+def _is_constant(ans, mean, a, axis, mask):
+    """Return for each slice whether its elements are all equal; None if that is so of no slice.
+
+    The standard deviation ``ans`` does not tell: rounding of the mean may make it positive.
+    """
     ans, mean, a = getval(ans), getval(mean), onp.asarray(getval(a))
     doubtful = ans <= _ROUNDING.get(a.dtype.char, _ROUNDING["d"]) * abs(mean)
     if not onp.any(doubtful):
@@ -404,85 +422,15 @@ def _without_spread(ans, mean, a, axis, mask):
 
 
 def _std_partials(ans, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **options):
-    mask, middle, distance, freedom = _centred("std", a, axis, ddof, **options)
-    flat = _without_spread(ans, middle, a, axis, mask)
-    if flat is None:
+    mask, mean, distance, freedom = _centred("std", a, axis, ddof, **options)
+    constant = _is_constant(ans, mean, a, axis, mask)
+    if constant is None:
         return distance / (ans * freedom)
-    # A cone has no derivative at its apex; zero is a subgradient there.
-    return anp.where(flat, 0, distance / (anp.where(flat, 1, ans) * freedom))
+    # The standard deviation has no derivative at zero; zero is a subgradient there.
+    return anp.where(constant, 0, distance / (anp.where(constant, 1, ans) * freedom))
 
 
 _def_partials(anp.var, _var_partials)
 _def_partials(anp.std, _std_partials)
 _def_partials(anp.nanvar, _skipping_nan(_var_partials))
 _def_partials(anp.nanstd, _skipping_nan(_std_partials))
-
-# -------------------------------------------------------------------------------------------------------- accumulations
-
-
-def _line(x, shape, axis):
-    """Give an array as an accumulation sees it, flat if there is no axis, and the axis."""
-    if axis is None or not shape:
-        return anp.reshape(x, (-1,)), 0
-    return x, axis
-
-
-def _reversed_cumsum(g, axis):
-    return anp.flip(anp.cumsum(anp.flip(g, axis), axis=axis), axis)
-
-
-def _cumsum_vjp(g, _ans, vs_a, axis=None, dtype=None, out=None):
-    _refuse("cumsum", out=out)
-    line = 0 if axis is None or not vs_a.shape else axis
-    return like(anp.reshape(_reversed_cumsum(g, line), vs_a.shape), vs_a)
-
-
-def _cumsum_jvp(g, _ans, _a, axis=None, dtype=None, out=None):
-    _refuse("cumsum", out=out)
-    return anp.cumsum(g, axis=axis, dtype=dtype)
-
-
-def _delayed(x, steps, fill):
-    """Move the last axis by some steps, filling in at the front."""
-    n = anp.shape(x)[-1]
-    front = onp.full((*anp.shape(x)[:-1], min(steps, n)), fill, dtype_of(x))
-    return anp.concatenate([front, x[..., : max(n - steps, 0)]], -1)
-
-
-def _recur(a, b):
-    """Solve ``s[k] = a[k] * s[k - 1] + b[k]``, ``s[-1] = 0``, along the last axis: Hillis and Steele's scan (1986)."""
-    steps, n = 1, anp.shape(b)[-1]
-    while steps < n:
-        b = b + a * _delayed(b, steps, 0)
-        a = a * _delayed(a, steps, 0)
-        steps *= 2
-    return b
-
-
-def _cumprod_vjp(g, ans, a, axis=None, dtype=None, out=None):
-    _refuse("cumprod", out=out)
-    shape = anp.shape(a)
-    x, line = _line(a, shape, axis)
-    if _is_regular(ans):
-        result = _reversed_cumsum(g * ans, line) / x
-    else:
-        x, y, g = anp.swapaxes(x, line, -1), anp.swapaxes(ans, line, -1), anp.swapaxes(g, line, -1)
-        # Backwards, s[k] = g[k] + x[k + 1] * s[k + 1] is what reaches the k-th product.
-        sums = _recur(_delayed(x[..., ::-1], 1, 0), g[..., ::-1])[..., ::-1]
-        result = anp.swapaxes(sums * _delayed(y, 1, 1), line, -1)
-    return like(anp.reshape(result, shape), a)
-
-
-def _cumprod_jvp(g, ans, a, axis=None, dtype=None, out=None):
-    _refuse("cumprod", out=out)
-    shape = anp.shape(a)
-    x, line = _line(a, shape, axis)
-    v, _ = _line(g, shape, axis)
-    if _is_regular(ans):
-        return like(ans * anp.cumsum(v / x, axis=line), ans)
-    x, y, v = anp.swapaxes(x, line, -1), anp.swapaxes(ans, line, -1), anp.swapaxes(v, line, -1)
-    return like(anp.swapaxes(_recur(x, v * _delayed(y, 1, 1)), line, -1), ans)
-
-
-def_direct(anp.cumsum, vjps=(_cumsum_vjp,), jvps=(_cumsum_jvp,))
-def_direct(anp.cumprod, vjps=(_cumprod_vjp,), jvps=(_cumprod_jvp,))

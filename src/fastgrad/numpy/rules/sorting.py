@@ -1,37 +1,53 @@
-"""Sorting: a permutation along an axis, which the transpose undoes."""
+"""sort and partition: permutations along an axis, which the transpose inverts.
+
+The permutation is constant almost everywhere; where elements tie it is the one that NumPy chose.
+"""
 
 import numpy as onp
 
 from fastgrad._rules.direct import def_direct
 from fastgrad.numpy import numpy_wrapper as anp
+from fastgrad.numpy.batching import batch_axis, first_argument
 from fastgrad.tracer import getval, primitive
 
 
 @primitive
 def permute(x, order, axis):
-    """Give ``numpy.take_along_axis(x, order, axis)`` for permutations: no element is taken twice."""
+    """Return ``numpy.take_along_axis(x, order, axis)`` for permutations, which take no element twice.
+
+    Parameters
+    ----------
+    x : array_like
+    order : ndarray of int
+        A vector, or an array of the shape of ``x`` with a permutation in each line along ``axis``.
+    axis : int
+    """
     return x[order] if order.ndim == 1 else onp.take_along_axis(x, order, axis)
 
 
 def _inverse(order, axis):
-    """Give the inverse of permutations along an axis."""
+    """Return the inverses of permutations along an axis."""
     inverse = onp.empty_like(order)
     shape = [1] * order.ndim
     shape[axis] = -1
-    places = onp.arange(order.shape[axis]).reshape(shape)
-    onp.put_along_axis(inverse, order, places, axis)
+    positions = onp.arange(order.shape[axis]).reshape(shape)
+    onp.put_along_axis(inverse, order, positions, axis)
     return inverse
 
 
-def_direct(
-    permute,
-    vjps=(lambda g, _ans, _x, order, axis: permute(g, _inverse(order, axis), axis),),
-    jvps=("same",),
-)
+def _permute_vjp(g, _ans, _x, order, axis):
+    return permute(g, _inverse(order, axis), axis)
+
+
+def _permute_batch(x, order, axis):
+    return x[:, order] if order.ndim == 1 else permute(x, order[None], batch_axis(axis))
+
+
+def_direct(permute, vjps=(_permute_vjp,), jvps=("same",), batch=first_argument(_permute_batch))
 
 
 def _line(x, axis):
-    """Give an array as a sort sees it, flat if there is no axis, and the axis."""
+    """Return an array as a sort reads it, flat if there is no axis, and the axis."""
     return (anp.ravel(x), 0) if axis is None else (x, axis)
 
 
@@ -47,18 +63,18 @@ def _sort_order(a, axis, kind, stable):
 
 def _sort_vjp(g, _ans, a, axis=-1, kind=None, order=None, stable=None):
     _refuse_order("sort", order)
-    places, line = _sort_order(a, axis, kind, stable)
-    return anp.reshape(permute(g, _inverse(places, line), line), anp.shape(a))
+    positions, line = _sort_order(a, axis, kind, stable)
+    return anp.reshape(permute(g, _inverse(positions, line), line), anp.shape(a))
 
 
 def _sort_jvp(g, _ans, a, axis=-1, kind=None, order=None, stable=None):
     _refuse_order("sort", order)
-    places, line = _sort_order(a, axis, kind, stable)
-    return permute(_line(g, axis)[0], places, line)
+    positions, line = _sort_order(a, axis, kind, stable)
+    return permute(_line(g, axis)[0], positions, line)
 
 
 def _partition_order(ans, a, axis):
-    # argpartition need not order equal or unordered elements as partition did: match both by their ranks.
+    # argpartition may order equal or unordered elements otherwise than partition did: both are matched by rank.
     a, axis = _line(getval(a), axis)
     by_rank, ranks = onp.argsort(a, axis), _inverse(onp.argsort(getval(ans), axis), axis)
     return onp.take_along_axis(by_rank, ranks, axis), axis
@@ -66,21 +82,25 @@ def _partition_order(ans, a, axis):
 
 def _partition_vjp(g, ans, a, kth, axis=-1, kind="introselect", order=None):
     _refuse_order("partition", order)
-    places, line = _partition_order(ans, a, axis)
-    return anp.reshape(permute(g, _inverse(places, line), line), anp.shape(a))
+    positions, line = _partition_order(ans, a, axis)
+    return anp.reshape(permute(g, _inverse(positions, line), line), anp.shape(a))
 
 
 def _partition_jvp(g, ans, a, kth, axis=-1, kind="introselect", order=None):
     _refuse_order("partition", order)
-    places, line = _partition_order(ans, a, axis)
-    return permute(_line(g, axis)[0], places, line)
+    positions, line = _partition_order(ans, a, axis)
+    return permute(_line(g, axis)[0], positions, line)
 
 
-if hasattr(anp, "msort"):  # NumPy 1.26: sort along the first axis
-    def_direct(
-        anp.msort,
-        vjps=(lambda g, ans, a: _sort_vjp(g, ans, a, 0),),
-        jvps=(lambda g, ans, a: _sort_jvp(g, ans, a, 0),),
-    )
+def _msort_vjp(g, ans, a):
+    return _sort_vjp(g, ans, a, 0)
+
+
+def _msort_jvp(g, ans, a):
+    return _sort_jvp(g, ans, a, 0)
+
+
+if hasattr(anp, "msort"):  # NumPy 1: sort along the first axis
+    def_direct(anp.msort, vjps=(_msort_vjp,), jvps=(_msort_jvp,))
 def_direct(anp.sort, vjps=(_sort_vjp,), jvps=(_sort_jvp,))
 def_direct(anp.partition, vjps=(_partition_vjp,), jvps=(_partition_jvp,))
