@@ -1,9 +1,9 @@
 """Inverses, solutions of equations, determinants, powers and products of matrices, alone or in stacks.
 
-The formulas are those of Giles (2008), "An extended collection of matrix derivative results", and for the pseudo-inverse
-that of Golub and Pereyra (1973), "The differentiation of pseudo-inverses and nonlinear least squares problems whose
-variables separate". Cotangents pair with tangents without conjugation, so that the VJP of a holomorphic function is the
-plain transpose of its JVP.
+The formulas are those of Giles (2008), "An extended collection of matrix derivative results"; the derivative of the
+pseudo-inverse is that of Golub and Pereyra (1973), "The differentiation of pseudo-inverses and nonlinear least squares
+problems whose variables separate". Cotangents pair with tangents without conjugation, so that the VJP of a holomorphic
+function is the plain transpose of its JVP.
 """
 
 import math
