@@ -26,34 +26,13 @@ from pathlib import Path
 
 from sanitize import ROOT, environment
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "rules"))
 FOLDER = ROOT / "build" / "mutate"
 SECONDS = 400
 MEMORY = 6 << 30  # for what would allocate without an end
-RULES = sorted((ROOT / "src/fastgrad/numpy/rules").glob("*.py")) + sorted(
-    (ROOT / "src/fastgrad/scipy/rules").glob("*.py")
-)
-ENGINE = sorted(path for path in (ROOT / "src/fastgrad").glob("*.p*x*") if path.suffix in (".pyx", ".pxi"))
-# Where the table of rules says nothing: what else is about rules, by the name of the rules' file.
-MORE_TESTS = {
-    "batching": ["batching", "operators"],
-    "composed": ["composed", "batching"],
-    "contractions": ["contractions", "batching", "fast_paths"],
-    "decompositions": ["linalg"],
-    "elementwise": ["fast_paths", "scipy", "operators"],
-    "indexing": ["boxes", "backward", "containers"],
-    "norms": ["linalg"],
-    "reductions": ["reductions", "fast_paths"],
-    "special": ["scipy"],
-    "partial_means": ["scipy"],
-    "untraced": ["tracing", "boxes"],
-}
-QUICK_TESTS = (
-    *("nesting", "boxes", "containers", "tracing", "robustness", "operators", "reductions", "mini_autograd", "lane"),
-    *("composed", "extend", "users_rules", "contractions", "fft", "linalg", "misc", "debug", "hostile_input"),
-    *("fast_paths", "scipy", "threads", "faults", "pickling"),
-)
-SLOW_TESTS = ("lifetime", "backward", "as_autograd", "properties", "batching")
+SOURCES = ROOT / "src/fastgrad"
+RULES = [path for package in ("numpy", "scipy") for path in sorted((SOURCES / package / "rules").glob("*.py"))]
+ENGINE = sorted(path for path in (SOURCES / "_engine").rglob("*.p*x*") if path.suffix in (".pyx", ".pxi"))
 
 
 @dataclass(frozen=True)
@@ -231,7 +210,7 @@ class Sites:
 
 def noticed_by_rows(mutant):
     """Whether the table's checks of the primitives concerned fail, with the change made in a child of this process."""
-    cases = cases_of(mutant.names)
+    cases = cases_of(mutant)
     child = os.fork()
     if not child:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -257,16 +236,19 @@ def put_in_place(mutant):
             value.__code__, value.__defaults__ = after[key].__code__, after[key].__defaults__
 
 
-def cases_of(names):
-    """The cases of the table that check primitives or functions of these names."""
-    from rule_table import ROWS
+def cases_of(mutant):
+    """Return the cases of the table for the primitives concerned; without any, those of the table of the same file."""
+    from table import ROWS, TABLES
 
-    rows = [row for row in ROWS if row.exists and names.intersection(row.covers or (row.name.split(".")[-1],))]
+    rows = [row for row in ROWS if row.exists and mutant.names.intersection(row.covers or (row.name.split(".")[-1],))]
+    rows = rows or [row for row in TABLES.get(f"table_{test_name(mutant.path)}", ()) if row.exists]
     return [case for row in rows for case in row.cases()]
 
 
 def check(case):
-    """What test_rules.py has checked of a case."""
+    """Check of a case what test_rules.py and test_batch_rules.py check."""
+    import batch_checks
+
     if case.sample.refused:
         return case.check_refusal()
     case.check_value()
@@ -274,12 +256,14 @@ def check(case):
         case.check_cotangents()
         case.check_transpose()
         case.check_layouts()
+        batch_checks.check_jacobian(case)
         if not case.sample.kink:
             case.check_vjp()
             case.check_jvp()
             if case.sample.order == 2 and not case.is_single:
                 case.check_second_order("VJP")
                 case.check_second_order("JVP")
+                batch_checks.check_jacobian_of_pullback(case)
 
 
 # ----------------------------------------------------------------------------------------------------------- engine
@@ -354,14 +338,27 @@ def passes(*arguments, **env):
     return done.returncode in (0, 5)
 
 
-def test_files(names):
-    return [f"tests/test_{name}.py" for name in names if (ROOT / f"tests/test_{name}.py").exists()]
+def test_name(path):
+    """Return the name by which the tests of a source file are found: its own, with SciPy's marked as such."""
+    return f"scipy_{path.stem}" if path.is_relative_to(SOURCES / "scipy") else path.stem
+
+
+def tests_of(path):
+    """Return the test files that bear the name of a source file."""
+    return [str(found) for found in sorted((ROOT / "tests").rglob(f"test_{test_name(path)}.py"))]
+
+
+def engine_tests(slow):
+    """Return the test files that go through the engine: those marked as slow, or the others."""
+    folders = ("engine", "operators", "random", "substitute") if slow else ("engine", "operators", "rules")
+    files = [path for name in folders for path in sorted((ROOT / "tests" / name).glob("test_*.py"))]
+    return [str(path) for path in files if ("pytest.mark.slow" in path.read_text()) == slow]
 
 
 def survives_rules(mutant):
-    """Run what else is about the family of rules."""
-    others = test_files([mutant.path.stem, *MORE_TESTS.get(mutant.path.stem, ())])
-    return passes(*dict.fromkeys(others), "tests/test_properties.py")
+    """Return whether a change of a rule passes the tests of its file, and those that many rules take part in."""
+    others = [*tests_of(mutant.path), *tests_of(SOURCES / "_engine/values/fused_derivatives.pxi")]
+    return passes(*dict.fromkeys(others), "tests/random/test_properties.py")
 
 
 def try_rule(mutant, installed):
@@ -369,7 +366,7 @@ def try_rule(mutant, installed):
         return False
     if QUICK:
         return True
-    target = installed / mutant.path.relative_to(ROOT / "src/fastgrad")
+    target = installed / mutant.path.relative_to(SOURCES)
     target.write_text(mutant.text())
     try:
         return survives_rules(mutant)
@@ -382,17 +379,19 @@ def tried_rules(mutants, chosen, installed, _jobs):
     return ((number, try_rule(mutants[number], installed)) for number in chosen)
 
 
-def try_engine(number):
-    """Run the tests of the engine with one of the mutants that were compiled."""
+def try_engine(number, path):
+    """Run the tests of the engine with one of the mutants that were compiled, first those of the file it is in."""
     mutant = {"FASTGRAD_MUTANT": str(number)}
-    survived = passes(*test_files(QUICK_TESTS), **mutant) and (QUICK or passes(*test_files(SLOW_TESTS), **mutant))
-    return number, survived
+    quick, slow = engine_tests(slow=False), engine_tests(slow=True)
+    own = [file for file in tests_of(path) if file in quick]
+    survived = (not own or passes(*own, **mutant)) and passes(*quick, **mutant)
+    return number, survived and (QUICK or passes(*slow, **mutant))
 
 
-def tried_engine(_mutants, chosen, _installed, jobs):
+def tried_engine(mutants, chosen, _installed, jobs):
     """Try mutants of the engine, several at once; give their numbers with whether they survived."""
     workers = concurrent.futures.ThreadPoolExecutor(jobs)
-    futures = [workers.submit(try_engine, number) for number in chosen]
+    futures = [workers.submit(try_engine, number, mutants[number].path) for number in chosen]
     return (future.result() for future in concurrent.futures.as_completed(futures))
 
 
@@ -428,7 +427,7 @@ def refused_lines(mutants):
         source = FOLDER / "source" / path.relative_to(ROOT)
         command = [PYTHON, "-m", "cython", "-3", "-I", FOLDER / "source/src", source, "-o", FOLDER / "refused.c"]
         done = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER / "source/src")
-        for name, line in re.findall(r"^(?:.*/)?(\w+\.p(?:yx|xi)):(\d+):\d+: ", done.stderr, re.MULTILINE):
+        for name, line in re.findall(r"^(?:.*/)?_engine/(.+\.p(?:yx|xi)):(\d+):\d+: ", done.stderr, re.MULTILINE):
             written = (source.parent / name).read_text().splitlines()[: int(line)]
             branches = re.findall(r"fastgrad_mutant == (\d+)", "\n".join(written[-8:]))
             refused.update((mutants[int(n)].path, mutants[int(n)].line) for n in branches if int(n) in mutants)
@@ -452,9 +451,9 @@ def prepare_engine(mutants, installed):
         setup = [PYTHON, "-m", "mesonbuild.mesonmain", "setup", "-Dbuildtype=debug", FOLDER / "engine"]
         subprocess.run([*setup, FOLDER / "source"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["ninja", "-C", FOLDER / "engine"], check=True, stdout=subprocess.DEVNULL)
-    for module in (FOLDER / "engine/src/fastgrad").glob("*.so"):
-        shutil.copy(module, installed)
-    if not passes(*test_files(QUICK_TESTS + SLOW_TESTS)):
+    for module in (FOLDER / "engine/src/fastgrad/_engine").glob("*.so"):
+        shutil.copy(module, installed / "_engine")
+    if not (passes(*engine_tests(slow=False)) and passes(*engine_tests(slow=True))):
         raise SystemExit("the tests of the engine fail with no mutant chosen")
     return mutants
 

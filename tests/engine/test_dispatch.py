@@ -1,15 +1,19 @@
-"""The table of paths at the head of `values/dispatch.pxi`, against the paths that calls take."""
+"""Paths of calls: the table in `values/dispatch.pxi` is true, and values, warnings and errors are NumPy's on any path."""
 
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import numpy as onp
 import pytest
 
 import fastgrad.numpy as np
 from fastgrad._engine.core import inner_loop_dtypes
 from fastgrad.paths import COLUMNS, path_of
+
+# --------------------------------------------------------------------------------------------------- the table of paths
 
 SOURCE = Path(__file__).parents[2] / "src" / "fastgrad" / "_engine" / "values" / "dispatch.pxi"
 
@@ -57,3 +61,85 @@ def test_the_command_prints_the_path():
     )
     assert "shortcut past NumPy's wrapper" in done.stdout
     assert subprocess.run([sys.executable, "-m", "fastgrad.paths"], capture_output=True).returncode == 2
+
+
+# ------------------------------------------------------------------------------------------------------------- products
+
+X = onp.linspace(0.1, 1.9, 7)
+
+
+def shown(fun, *args):
+    """Give the value or error of a call, and the warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            value = fun(*args)
+        except FloatingPointError as error:
+            value = str(error)
+    return value, sorted({str(w.message) for w in seen})
+
+
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        (onp.full(3, 1e200), onp.full(3, 1e200)),
+        (onp.full((3, 4), 1e200), onp.full(4, 1e200)),
+        (onp.array([[onp.inf, 1.0, -onp.inf, 3.0]]), onp.ones((4, 1))),
+        (onp.full((3, 4), 1e38, "f4"), onp.full((4, 5), 10, "f4")),
+        (onp.array([1e200j, 1.0, 2.0]), onp.array([1e200j, 1.0, 2.0])),
+        (onp.ones((3, 4)), onp.ones((4, 2))),
+    ],
+)
+@pytest.mark.parametrize("name", ["dot", "matmul"])
+@pytest.mark.parametrize("err", ["warn", "raise"])
+def test_products_warn_as_numpy_does(name, a, b, err):
+    with onp.errstate(all=err):
+        found, wanted = shown(getattr(np, name), a, b), shown(getattr(onp, name), a, b)
+    assert found[1] == wanted[1]
+    if isinstance(wanted[0], str) or isinstance(found[0], str):
+        assert found[0] == wanted[0]
+    else:
+        onp.testing.assert_array_equal(found[0], wanted[0])
+
+
+def test_the_product_of_single_elements_has_numpys_sign():
+    a, b = onp.array([-0.0]), onp.array([2.0])
+    assert onp.signbit(np.matmul(a, b)) == onp.signbit(onp.matmul(a, b))
+
+
+def test_complex_outer_products_by_matmul_are_numpys():
+    rng = onp.random.default_rng(0)
+    for n in range(1, 9):
+        a, b = (rng.normal(size=shape) + 1j * rng.normal(size=shape) for shape in ((n, 1), (1, 9 - n)))
+        assert np.matmul(a, b).tobytes() == onp.matmul(a, b).tobytes()
+
+
+# ------------------------------------------------------------------------------------------------------------ shortcuts
+
+
+@pytest.mark.parametrize(
+    "name, args, keywords",
+    [
+        ("clip", (X, 1), {}),
+        ("sum", (X,), {"keepdims": None}),
+        ("sum", (X,), {"keepdims": "x"}),
+        ("mean", (X,), {"keepdims": None}),
+        ("sum", (X, 1), {}),
+        ("sum", (X[None], (0, 0)), {}),
+        ("sum", (X,), {"axis": 0.0}),
+        ("mean", (X, 3), {}),
+        ("max", (X[:0],), {}),
+        ("squeeze", (X, 0), {}),
+        ("expand_dims", (X, 7), {}),
+        ("take", (X, [99]), {}),
+        ("ravel", (X, "Z"), {}),
+        ("argmax", (X[:0],), {}),
+        ("cumsum", (X, 1), {}),
+        ("transpose", (X, (1, 0)), {}),
+    ],
+)
+def test_wrong_calls_are_refused_as_by_numpy(name, args, keywords):
+    with pytest.raises(Exception) as wanted:  # noqa: PT011
+        getattr(onp, name)(*args, **keywords)
+    with pytest.raises(wanted.type):
+        getattr(np, name)(*args, **keywords)

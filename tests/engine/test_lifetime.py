@@ -11,7 +11,6 @@ import pytest
 import fastgrad.differential_operators as operators
 import fastgrad.numpy as np
 from fastgrad import checkpoint, grad, hessian, jacobian, make_jvp, make_vjp
-from fastgrad.builtins import tuple as traced_tuple
 from fastgrad.core import VJPNode, backward_pass
 from fastgrad.extend import defjvp, defvjp, primitive
 from fastgrad.misc.fixed_points import fixed_point
@@ -20,6 +19,8 @@ from fastgrad.misc.optimizers import adam, rmsprop, sgd
 from fastgrad.misc.tracers import const_graph
 from fastgrad.numpy.numpy_boxes import ArrayBox
 from fastgrad.tracer import new_box, trace, trace_stack
+
+pytestmark = pytest.mark.slow
 
 V = onp.linspace(0.1, 1.0, 3)
 
@@ -30,195 +31,6 @@ def no_collector():
     gc.disable()
     yield
     gc.enable()
-
-
-class Thing:
-    """What can be referred to weakly, and can refer to anything."""
-
-
-# ------------------------------------------------------------------------------------------------------------ in cycles
-
-
-def box_in_a_list_that_holds_itself(array):
-    holder = [new_box(array, 0, VJPNode.new_root())]
-    holder.append(holder)
-
-
-def box_of_a_list_that_holds_the_box(array):
-    cycle = [array]
-    cycle.append(new_box(cycle, 0, VJPNode.new_root()))
-
-
-def box_whose_value_was_set(array):
-    thing = Thing()
-    thing.array, thing.box = array, new_box(1.0, 0, VJPNode.new_root())
-    thing.box._value = thing
-
-
-def box_whose_node_was_set(array):
-    class Holding(VJPNode):
-        pass
-
-    node, box = Holding.new_root(), new_box(1.0, 0, VJPNode.new_root())
-    node.held, box._node = [array, box], node
-
-
-def rule_that_keeps_the_box_whose_node_keeps_the_rule(array):
-    keep = []
-
-    @primitive
-    def f(x):
-        return x * 2.0
-
-    defvjp(f, lambda ans, x: lambda g: g * len(keep))
-    keep.extend([f(new_box(array, 0, VJPNode.new_root())), array])
-
-
-def rule_that_keeps_the_pullback_of_a_graph_with_it(array):
-    keep = [array]
-
-    @primitive
-    def f(x):
-        return x * 2.0
-
-    defvjp(f, lambda ans, x: lambda g: g * 2.0 if keep else g)
-    keep.append(make_vjp(lambda x: f(np.sin(x)))(1.0)[0])
-    keep[-1](1.0)  # from now on it holds all nodes, in their order
-
-
-def model_that_keeps_what_its_checkpoint_gave(array):
-    model = Thing()
-    model.array = array
-    model.layer = checkpoint(lambda x: np.sin(x) * model.array)
-
-    def loss(x):
-        model.last = model.layer(x)
-        return np.sum(model.last)
-
-    grad(loss)(V)
-    jacobian(model.layer)(V)
-
-
-def model_that_keeps_all_it_sees(array):
-    model = Thing()
-
-    def loss(p):
-        model.seen = [p, p["w"], p["b"][0], p["w"][0:2], np.sin(p["w"]), np.concatenate([p["w"], p["w"]])]
-        model.seen.append(traced_tuple((p["w"], model.seen[-1])))
-        return np.sum(p["w"] * model.seen[4]) + p["b"][0]
-
-    model.array, model.loss = array, loss
-    grad(loss)({"w": V, "b": [2.0]})
-    make_jvp(loss)({"w": V, "b": [2.0]})({"w": V, "b": [1.0]})
-    model.jacobian = jacobian(lambda x: np.sin(loss({"w": x, "b": [x[0]]})) * x)
-    model.jacobian(onp.linspace(0.1, 1.0, 8))
-
-
-def pullback_set_before_more_was_made_of_the_node(array):
-    kept = [array]
-
-    def f(x):
-        y = np.sin(x)
-        pull = y._node.vjp
-        y._node.vjp = lambda g: pull(g) if kept else None
-        kept.append(y * 2.0)
-        return kept[-1]
-
-    kept.append(trace(VJPNode.new_root(), f, 1.0))
-
-
-def user_node_that_holds_a_box_of_itself(array):
-    class Holding(VJPNode):
-        __slots__ = ("held",)
-
-    node = Holding.new_root()
-    node.held = [array, new_box(1.0, 0, node), node]
-
-
-def pullback_in_a_list_that_holds_itself(array):
-    vjps = [make_vjp(lambda x: np.sum(x * array))(onp.ones(3))[0]]
-    vjps.append(vjps)
-
-
-def exception_in_the_traced_function(array):
-    def f(x):
-        np.sum(x * array)
-        raise ValueError
-
-    with pytest.raises(ValueError):
-        grad(f)(onp.ones(3))
-
-
-def exception_kept_by_the_frame_it_came_from(array):
-    def f(x):
-        y = np.sum(x * array)
-        try:
-            raise ValueError
-        except ValueError as error:
-            kept = error
-        return y if kept else x
-
-    grad(f)(onp.ones(3))
-
-
-def exception_in_a_rule(array):
-    @primitive
-    def f(x):
-        return 1.0 * x
-
-    def maker(ans, x):
-        raise ValueError
-
-    defvjp(f, maker)
-    with pytest.raises(ValueError):
-        grad(lambda x: f(np.sum(x * array)))(onp.ones(3))
-
-
-@pytest.mark.parametrize(
-    "scenario",
-    [
-        box_in_a_list_that_holds_itself,
-        box_of_a_list_that_holds_the_box,
-        box_whose_value_was_set,
-        box_whose_node_was_set,
-        rule_that_keeps_the_box_whose_node_keeps_the_rule,
-        rule_that_keeps_the_pullback_of_a_graph_with_it,
-        model_that_keeps_what_its_checkpoint_gave,
-        model_that_keeps_all_it_sees,
-        pullback_set_before_more_was_made_of_the_node,
-        user_node_that_holds_a_box_of_itself,
-        pullback_in_a_list_that_holds_itself,
-        exception_in_the_traced_function,
-        exception_kept_by_the_frame_it_came_from,
-        exception_in_a_rule,
-    ],
-)
-def test_an_array_is_collected_after(scenario):
-    array = onp.ones(3)
-    alive = weakref.ref(array)
-    scenario(array)
-    del array
-    gc.collect()
-    assert alive() is None
-
-
-def test_a_pullback_in_use_keeps_its_nodes_from_the_collector():
-    """What the collector is told of a pullback's nodes must not make it free them."""
-
-    @primitive
-    def double(x):
-        return x * 2.0
-
-    def pull(g):
-        gc.collect()
-        return g * 2.0
-
-    defvjp(double, lambda ans, x: pull)
-    vjp, _ = make_vjp(lambda x: double(np.sin(double(x) * x)))(0.5)
-    wanted = 2.0 * onp.cos(0.5) * 2.0
-    for _ in range(3):
-        onp.testing.assert_allclose(vjp(1.0), wanted)
-        gc.collect()
 
 
 # ------------------------------------------------------------------------------------------------ without the collector

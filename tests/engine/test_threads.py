@@ -1,6 +1,5 @@
 """Several threads at once: independent derivatives, traces inside traces, one graph walked by many."""
 
-import asyncio
 import subprocess
 import sys
 import textwrap
@@ -73,8 +72,7 @@ def _push_slowly(g, ans, x):
 defvjp(twice_slowly, _pull_slowly)
 defjvp(twice_slowly, _push_slowly)
 
-
-# ---- independent derivatives ---------------------------------------------------------------------------------------
+# ---------------------------------------------------------------------------------------------- independent derivatives
 
 
 def loop(x):
@@ -150,7 +148,7 @@ def test_exceptions_in_some_threads_do_not_disturb_the_others():
     assert results == [expected, None] * (4 * THREADS)
 
 
-# ---- traces inside traces, in other threads --------------------------------------------------------------------------
+# ------------------------------------------------------------------------------- traces inside traces, in other threads
 
 
 def forward(f):
@@ -251,7 +249,7 @@ def test_a_worker_that_outlived_its_outer_trace_may_not_use_values_of_it():
                 results[0].result(timeout=30)
 
 
-# ---- one graph, many threads -----------------------------------------------------------------------------------------
+# ---------------------------------------------------------------------------------------------- one graph, many threads
 
 
 def test_one_pullback_used_by_many_threads():
@@ -387,57 +385,7 @@ def test_items_of_one_traced_container_taken_by_many_threads():
         assert got["b"] == pytest.approx(32.0 * (x + 5.0))
 
 
-# ---- levels ----------------------------------------------------------------------------------------------------------
-
-
-def test_no_level_is_given_twice():
-    def take(k):
-        levels = []
-        for _ in range(3000):
-            with trace_stack.new_trace() as outer, trace_stack.new_trace() as inner:
-                levels += [outer, inner]
-        assert levels == sorted(levels)
-        return levels
-
-    levels = sum(in_threads(take, list(range(THREADS))), [])
-    assert len(set(levels)) == len(levels) == THREADS * 6000
-
-
-def test_traces_opened_and_closed_in_any_order():
-    order = onp.random.RandomState(0)
-    traces = []
-    for _ in range(2000):
-        if traces and (len(traces) == 200 or order.rand() < 0.5):
-            traces.pop(order.randint(len(traces)))[0].__exit__(None, None, None)
-        else:
-            context = trace_stack.new_trace()
-            level = context.__enter__()
-            assert all(level > other for _, other in traces)
-            traces.append((context, level))
-        assert trace_stack.top == max((level for _, level in traces), default=-1)
-    for context, _ in traces:
-        context.__exit__(None, None, None)
-
-
-def test_tasks_that_take_turns_inside_their_traces():
-    async def differentiate(x):
-        with trace_stack.new_trace() as level:
-            start = new_box(x, level, VJPNode.new_root())
-            end = start
-            for _ in range(20):
-                end = np.sin(end) * end + 0.5
-                await asyncio.sleep(0)
-                assert grad(lambda y: y * start)(2.0)._trace == level
-        return backward_pass(1.0, end._node)
-
-    async def all_at_once(xs):
-        return await asyncio.gather(*map(differentiate, xs))
-
-    xs = [0.1 * k for k in range(20)]
-    assert asyncio.run(all_at_once(xs)) == [grad(loop)(x) for x in xs]
-
-
-# ---- what all threads share ------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------- what all threads share
 
 
 def test_rules_registered_while_others_differentiate():
@@ -513,3 +461,43 @@ def test_values_and_nodes_are_freed_by_threads_that_did_not_make_them():
         return grad(loop)(0.3)
 
     assert set(in_threads(drop, list(range(THREADS)))) == {grad(loop)(0.3)}
+
+
+X = onp.linspace(0.1, 1.9, 7)
+
+# ------------------------------------------------------------------------------------------------------------ lifetimes
+
+
+def test_threads_with_functions_and_pullbacks_of_their_own_and_shared_ones():
+    def make(k):
+        def fun(x):
+            y = np.sin(x) * X + np.exp(-x) * k
+            for i in range(5):
+                y = np.tanh(y * 0.9) + x[i] * np.sin(y) ** 2 + np.max(y) * np.dot(np.tanh(y), X) / 1e3
+            return np.mean(y) + np.sum(np.maximum(y, 0.3))
+
+        return fun
+
+    big = onp.linspace(0, 1, 20000)
+    long = lambda x: np.sum(np.tanh(-np.sin(x) * np.exp(x)))  # noqa: E731
+    wanted, shared, of_long = [grad(make(k))(X) for k in range(8)], make_vjp(make(3))(X)[0], grad(long)(big)
+    wrong = []
+
+    def work(k):
+        for _ in range(20):
+            if not onp.array_equal(grad(make(k))(X), wanted[k]) or not onp.array_equal(shared(1.0), wanted[3]):
+                wrong.append(k)
+        if not onp.array_equal(grad(long)(big), of_long):
+            wrong.append(k)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong

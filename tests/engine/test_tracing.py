@@ -39,7 +39,7 @@ def record(fun, x):
     return list(toposort(end))[-2::-1]
 
 
-# ---- control flow ------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------------- control flow
 
 
 def branch_and_loop(x, seen):
@@ -105,7 +105,7 @@ def test_a_while_loop_on_a_traced_value_runs_as_python_does():
     assert grad(newton_sqrt)(2.0) == pytest.approx(0.5 / onp.sqrt(2.0))
 
 
-# ---- trace, boxes, levels ----------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------- trace, boxes, levels
 
 
 def test_trace_returns_the_plain_value_and_the_end_node():
@@ -221,7 +221,7 @@ def test_a_container_of_a_box_can_be_opened_in_a_trace_of_its_own():
     assert [element._trace for element in elements] == [level, level]
 
 
-# ---- what is traced and what is not ------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------- what is traced and what is not
 
 
 def test_a_primitive_without_a_box_is_the_plain_function():
@@ -345,117 +345,7 @@ def test_toposort_of_any_graph_by_a_parents_function():
     assert sorted(order) == ["a", "b", "c", "d"]
 
 
-# ---- exceptions --------------------------------------------------------------------------------------------------
-
-
-class Boom(Exception):
-    pass
-
-
-def raising_primitive(where, error):
-    """Return a primitive that raises in its body, its VJP maker, its pullback or its JVP."""
-
-    def fail_if(place):
-        if place == where:
-            raise error
-
-    @primitive
-    def f(x):
-        fail_if("body")
-        return 2.0 * x
-
-    def maker(ans, x):
-        fail_if("maker")
-
-        def pullback(g):
-            fail_if("pullback")
-            return 2.0 * g
-
-        return pullback
-
-    def pushforward(g, ans, x):
-        fail_if("jvp")
-        return 2.0 * g
-
-    defvjp(f, maker)
-    defjvp(f, pushforward)
-    return f
-
-
-def check_clean():
-    assert trace_stack.top == -1
-    seen = []
-    assert grad(lambda x: (seen.append(x._trace == trace_stack.top), x * x)[1])(3.0) == 6.0
-    assert seen == [True]
-    assert grad(grad(lambda x: x**3))(2.0) == 12.0
-
-
-@pytest.mark.parametrize("error", [Boom, KeyboardInterrupt, SystemExit, GeneratorExit])
-@pytest.mark.parametrize(
-    ("where", "operator"),
-    [
-        ("body", grad),
-        ("maker", grad),
-        ("pullback", grad),
-        ("body", lambda f: lambda x: make_jvp(f)(x)(1.0)),
-        ("jvp", lambda f: lambda x: make_jvp(f)(x)(1.0)),
-        ("body", lambda f: grad(grad(f))),
-        ("pullback", lambda f: grad(grad(f))),
-        ("maker", lambda f: lambda x: make_jvp(grad(f))(x)(1.0)),
-    ],
-)
-def test_an_exception_in_a_primitive_or_its_rules_leaves_no_level_behind(where, operator, error):
-    f = raising_primitive(where, error)
-    with pytest.raises(error):
-        operator(lambda x: f(np.sin(x)) * x)(1.0)
-    check_clean()
-
-
-@pytest.mark.parametrize("error", [Boom, KeyboardInterrupt])
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_an_exception_in_the_traced_function_leaves_no_level_behind(error, depth):
-    def f(x):
-        np.sin(x)
-        raise error
-
-    for _ in range(depth):
-        f = grad(f)
-    with pytest.raises(error):
-        f(1.0)
-    check_clean()
-
-
-def test_an_exception_caught_in_an_outer_trace_restores_the_outer_level():
-    def inner(y):
-        raise Boom
-
-    def f(x):
-        with pytest.raises(Boom):
-            grad(inner)(1.0)
-        assert trace_stack.top == x._trace
-        return grad(lambda y: x * y * y)(2.0)
-
-    assert grad(f)(3.0) == 4.0
-    check_clean()
-
-
-def test_an_exception_in_a_users_node_leaves_no_level_behind():
-    class Failing(Recorder):
-        def __init__(self, *args):
-            raise Boom
-
-    with pytest.raises(Boom):
-        trace(Failing.new_root(), np.sin, 1.0)
-    check_clean()
-
-
-def test_an_exception_in_a_with_block_leaves_no_level_behind():
-    with pytest.raises(Boom), trace_stack.new_trace():
-        raise Boom
-    check_clean()
-
-
-# ---- output independent of input ---------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------ output independent of input
 
 
 @pytest.mark.parametrize(
@@ -514,7 +404,7 @@ def test_a_dependent_output_does_not_warn():
         assert grad(lambda x: x * 0.0)(1.0) == 0.0
 
 
-# ---- a traced value by keyword -----------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------- a traced value by keyword
 
 
 @primitive
@@ -557,7 +447,7 @@ def test_a_traced_keyword_is_differentiated_or_refused(name, argument, call, x, 
         onp.testing.assert_allclose(g, expected)
 
 
-# ---- missing rules -----------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------------- missing rules
 
 
 @pytest.mark.parametrize(

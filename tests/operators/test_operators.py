@@ -1,6 +1,5 @@
 """The operators on functions: what they return, for which inputs, and what they refuse."""
 
-import importlib
 import pickle
 import warnings
 
@@ -63,7 +62,7 @@ def energy_hessian(x):
     return onp.diag(12 * x**2) + off
 
 
-# ---- argnum, keywords, names -------------------------------------------------------------------------------------
+# ---------------------------------------------------------------------------------------------- argnum, keywords, names
 
 
 def three(x, y, z=2.0, *, power=1.0):
@@ -165,7 +164,7 @@ def test_unary_to_nary_makes_an_operator():
     assert doubled_vjp(three).__name__ == "doubled_vjp_of_three_wrt_argnum_0"
 
 
-# ---- refusals ----------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize("operator", [grad, value_and_grad])
@@ -201,7 +200,7 @@ def test_holomorphic_grad_warns_about_a_real_input():
         holomorphic_grad(lambda x: x * x)(1.0)
 
 
-# ---- first order -------------------------------------------------------------------------------------------------
+# ---------------------------------------------------------------------------------------------------------- first order
 
 
 def test_grad_and_value_and_grad():
@@ -327,7 +326,7 @@ def test_multigrad_dict_with_variable_arguments():
     assert dict(gradients["named"]) == {"k": 16.0}
 
 
-# ---- second order ------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------------- second order
 
 
 def test_hessian():
@@ -376,7 +375,7 @@ def test_make_ggnvp_against_the_explicit_matrix():
     onp.testing.assert_allclose(make_ggnvp(shifted, f_argnum=1)(0.0, X)(v), j.T @ j @ v)
 
 
-# ---- containers --------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------- containers
 
 
 def model(params, scale):
@@ -398,7 +397,7 @@ def test_nested_containers_as_inputs():
     assert [type(g), type(g["layers"]), type(g["layers"][0])] == [dict, list, dict]
 
 
-# ---- checkpoint --------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------- checkpoint
 
 
 def test_checkpoint_keeps_value_gradient_and_second_order():
@@ -431,102 +430,7 @@ def test_checkpoint_of_arrays_with_keywords():
     onp.testing.assert_allclose(grad(lambda x: checkpoint(block)(x, power=3.0) * 2.0)(X), 6 * X**2)
 
 
-# ---- side by side with autograd ----------------------------------------------------------------------------------
-
-
-def scalar(np):
-    return lambda x: x * x + np.sin(x)
-
-
-def total(np):
-    return lambda x: np.sum(np.sin(x) * x)
-
-
-def vector(np):
-    return lambda x: np.sin(x) * x[::-1]
-
-
-F32 = onp.array([0.5, 1.5, -0.7], onp.float32)
-CASES = [
-    ("grad", scalar, 2.0),
-    ("grad", scalar, onp.float64(2.0)),
-    ("grad", scalar, onp.float32(2.0)),
-    ("grad", scalar, onp.array(2.0)),
-    ("grad", total, X),
-    ("grad", total, F32),
-    ("grad", total, X.reshape(3, 1)),
-    ("grad", lambda np: lambda x: x, 2.0),
-    ("grad", lambda np: lambda x: x + 1.0, 2.0),
-    ("grad", lambda np: lambda x: x[1], X),
-    ("grad", lambda np: lambda x: -x, 2.0),
-    ("grad", lambda np: lambda x: np.sum(x * onp.ones(3)), 2.0),
-    ("grad", lambda np: lambda x: x[0] * x[1], (2.0, 3.0)),
-    ("grad", lambda np: lambda x: x[0] * x[1][0], [2.0, [3.0, 1.0]]),
-    ("grad", lambda np: lambda x: x["a"] * np.sum(x["b"]), {"a": 2.0, "b": X}),
-    ("grad", lambda np: lambda x: np.real(x * x), 1.0 + 2.0j),
-    ("grad", lambda np: lambda x: np.real(np.sum(x * np.conj(x))), X + 1j),
-    ("value_and_grad", scalar, 2.0),
-    ("value_and_grad", total, X),
-    ("value_and_grad", total, F32),
-    ("elementwise_grad", scalar, 2.0),
-    ("elementwise_grad", vector, X),
-    ("elementwise_grad", vector, F32),
-    ("deriv", scalar, 2.0),
-    ("deriv", vector, X),
-    ("deriv", vector, F32),
-    ("jacobian", scalar, 2.0),
-    ("jacobian", total, X),
-    ("jacobian", vector, X),
-    ("jacobian", vector, F32),
-    ("hessian", scalar, 2.0),
-    ("hessian", total, X),
-    ("holomorphic_grad", scalar, 1.0 + 2.0j),
-    ("holomorphic_grad", lambda np: lambda x: np.sum(np.sin(x)), X + 1j),
-    ("grad_and_aux", lambda np: lambda x: (x * x, x * 3.0), 2.0),
-]
-
-
-def kind(value):
-    """Return a description of a result that two packages must agree on."""
-    if isinstance(value, dict):
-        return {key: kind(element) for key, element in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value), [kind(element) for element in value]
-    return type(value), onp.shape(value), onp.asarray(value).dtype
-
-
-def flat(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return onp.concatenate([flat(element) for element in value])
-    return onp.ravel(value)
-
-
-@pytest.mark.parametrize(("operator", "make", "x"), CASES)
-def test_results_are_of_the_kind_autograd_gives(operator, make, x):
-    pytest.importorskip("autograd")
-    ours, theirs = [
-        getattr(importlib.import_module(name), operator)(make(importlib.import_module(f"{name}.numpy")))(x)
-        for name in ("fastgrad", "autograd")
-    ]
-    onp.testing.assert_allclose(flat(ours), flat(theirs), rtol=1e-6)
-    assert kind(ours) == kind(theirs)
-
-
-@pytest.mark.parametrize("seed", [1.0, onp.float64(1.0), onp.array(1.0), onp.float32(1.0)], ids=repr)
-@pytest.mark.parametrize("x", [2.0, onp.float32(2.0), onp.array(2.0)], ids=repr)
-def test_vjp_and_jvp_results_are_of_the_kind_autograd_gives(seed, x):
-    pytest.importorskip("autograd")
-    results = []
-    for name in ("fastgrad", "autograd"):
-        package, f = importlib.import_module(name), scalar(importlib.import_module(f"{name}.numpy"))
-        vjp, value = package.make_vjp(f)(x)
-        results.append(kind([value, vjp(seed), package.make_jvp(f)(x)(seed)]))
-    assert results[0] == results[1]
-
-
-# ----------------------------------------------------------------------------------------------------- what users meet
+# ------------------------------------------------------------------------------------------------------ what users meet
 
 
 def test_the_argument_may_be_given_by_keyword_or_left_to_its_default():

@@ -32,6 +32,7 @@ EXAMPLES = int(os.environ.get("FASTGRAD_EXAMPLES", "0"))
 TOL = {"d": 1e-9, "D": 1e-9, "f": 2e-3}
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("error"),
     pytest.mark.filterwarnings("ignore:Output seems independent of input"),
     pytest.mark.filterwarnings("ignore:.?(msort|trapz).? is deprecated:DeprecationWarning"),

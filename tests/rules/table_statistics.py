@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as onp
 from checks import NO_RULE, Row, arr, const, sample
 
-ONE = onp.int64(1)
 UNWRAP = [
     sample(arr(5, lo=-9.0, hi=9.0)).but(dtypes="df"),
     sample(arr(5, 3, lo=-9.0, hi=9.0, layout="T"), axis=0),

@@ -8,6 +8,7 @@ import pytest
 from table import CASES, DIFFERENTIABLE, INTERNAL, OF_MATRICES, REFUSED, ROWS, SMOOTH, TWICE
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("error"),
     pytest.mark.filterwarnings("ignore:Output seems independent of input"),
     # msort is in NumPy 1 alone, trapz warns from 2.0 until it goes.
