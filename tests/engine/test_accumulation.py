@@ -13,7 +13,7 @@ X = onp.linspace(0.1, 1.9, 7)
 
 
 def keeping(look):
-    """Make an identity whose rule keeps what ``look`` gives of its cotangent, and a copy."""
+    """Return an identity whose rule keeps ``look(cotangent)`` and a copy of it, and the list of these."""
     kept = []
 
     @primitive
@@ -287,7 +287,7 @@ def test_an_array_that_a_rule_returns_again_and_again_is_not_changed():
 
 
 def test_a_cotangent_shared_by_two_parents_is_not_changed():
-    """Addition hands one object to both arguments; a later contribution to one must not reach the other."""
+    """Addition returns one object as the cotangent of both; later contributions to one must not reach the other."""
 
     def f(args):
         x, y = args

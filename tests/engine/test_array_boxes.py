@@ -211,7 +211,7 @@ def test_a_scalar_has_no_length_and_cannot_be_iterated(value):
 
 @pytest.mark.parametrize("convert", [float, int, complex, operator.index])
 def test_a_conversion_to_a_python_number_is_refused(convert):
-    """It would cut the value off from its derivative."""
+    """A Python number would be cut off from its derivative."""
     with pytest.raises(TypeError):
         convert(boxed(2.0))
 

@@ -1,4 +1,4 @@
-"""The backward pass: nodes, cotangents, and how contributions are added up."""
+"""The backward pass: nodes, shapes of graphs, and memory."""
 
 import gc
 import os
@@ -90,7 +90,7 @@ def test_two_outputs_that_share_a_graph():
 
 
 def test_a_walk_started_in_the_middle_of_another():
-    """A pullback may itself walk the graph its node stands in."""
+    """A pullback may itself start a pass through the graph of its node."""
     root = VJPNode.new_root()
     x = new_box(2.0, 0, root)
     cube = x * x * x
@@ -116,7 +116,7 @@ def test_a_walk_started_in_the_middle_of_another():
 
 @pytest.mark.parametrize("depth", [1, 2, 10, 60])
 def test_diamonds_are_walked_once_per_node(depth):
-    """Walked by paths instead of nodes, this would take 2**depth steps."""
+    """A pass that followed paths instead of nodes would take 2**depth steps."""
 
     def f(x):
         for _ in range(depth):
@@ -261,7 +261,7 @@ JOBS = {
 
 def run_chain(job, n, step="x + 1.0", x="1.0", setup=""):
     if os.environ.get("FASTGRAD_SANITIZE") == "refnanny":
-        n //= 20  # it counts in Python, for every function that runs
+        n //= 20  # refnanny counts references in Python, in every function that runs
     code = CHAIN.format(n=n, step=step, setup=setup, job=JOBS[job].format(x=x))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-500:]
@@ -294,7 +294,7 @@ def test_long_chains_of_every_kind_are_freed_without_recursion(job, step, x, set
 
 
 class Payload:
-    """Something a weak reference can watch."""
+    """An object that a weak reference can refer to."""
 
     def __init__(self, factor):
         self.factor = factor
@@ -304,7 +304,7 @@ class Payload:
 
 
 def watched_gradient(operator):
-    """Run one gradient and return weak references to all that took part in it."""
+    """Compute one gradient and return weak references to all objects that took part in it."""
     f, x = Payload(onp.ones(100)), onp.ones(100)
     watched = [weakref.ref(f), weakref.ref(f.factor), weakref.ref(x)]
 

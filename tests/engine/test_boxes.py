@@ -1,4 +1,4 @@
-"""The box class: operators, what NumPy does with it, and what libraries do to it."""
+"""The box class itself, and the methods and attributes that libraries set on it."""
 
 import copy
 

@@ -12,7 +12,7 @@ X = onp.linspace(0.1, 1.9, 7)
 
 
 def by_python(vjp, g):
-    """Pull a traced cotangent back: the rules' Python functions run, no formula does, nothing is done in place."""
+    """Pull a traced cotangent back: the rules' Python functions run, no fused derivative, and nothing in place."""
     return make_jvp(vjp)(g)(0 * g)[0]
 
 
@@ -91,7 +91,7 @@ def test_random_programs(seed):
     curvature = grad(lambda x: np.sum(grad(fun)(x) * v))(x)
     onp.testing.assert_allclose(curvature, make_jvp(grad(fun))(x)(v)[1], rtol=1e-7, atol=1e-7)
     onp.testing.assert_allclose(curvature, grad(lambda x: make_jvp(fun)(x)(v)[1])(x), rtol=1e-7, atol=1e-7)
-    # Away from kinks: a difference is only asked to agree where two of different steps do.
+    # Differences of two step sizes disagree near a kink; the gradient is compared only where they agree.
     coarse, fine = ((fun(x + h * v) - fun(x - h * v)) / (2 * h) for h in (1e-5, 1e-6))
     if abs(coarse - fine) < 1e-6 * (1 + abs(fine)):
         onp.testing.assert_allclose(onp.sum(gradient * v), fine, rtol=1e-4, atol=1e-4)

@@ -154,7 +154,7 @@ def test_gradients_through_construction():
 
 @pytest.mark.parametrize("modes", ["grad grad", "forward", "forward grad", "grad forward", "forward forward"])
 def test_higher_orders_through_construction(modes):
-    """Of x^3 * 2 by way of containers."""
+    """Return 2 x^3, computed through containers."""
 
     def f(x):
         pair = traced.tuple((x, traced.list([x * x, 2.0])))
@@ -178,7 +178,7 @@ NESTINGS = {
 @pytest.mark.parametrize("modes", ["grad", "forward", "grad grad", "forward grad", "grad forward", "forward forward"])
 @pytest.mark.parametrize("nesting", NESTINGS)
 def test_plain_containers_with_traced_values_inside_others(nesting, modes):
-    """Of x^2, taken out of a plain container that stands in a traced one."""
+    """Return x^2, with x taken out of a plain container inside a traced one."""
     f = NESTINGS[nesting]
     for mode in modes.split():
         f = grad(f) if mode == "grad" else forward(f)
@@ -186,7 +186,7 @@ def test_plain_containers_with_traced_values_inside_others(nesting, modes):
 
 
 def test_outer_values_in_plain_containers_inside_others():
-    """d/da of the first part of the gradient of x^2 y^2 at (3a, a), which is 6 a^3."""
+    """Return the first part of the gradient of x^2 y^2 at (3a, a), which is 6 a^3."""
 
     def part(a):
         return grad(lambda pair: (pair[0] * pair[1][0]) ** 2)(traced.tuple((a * 3.0, (a,))))[0]

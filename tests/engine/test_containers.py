@@ -1,4 +1,4 @@
-"""Lists, tuples, dicts and nestings of them, as inputs, outputs and intermediate values."""
+"""Lists, tuples and dicts as inputs and outputs, and gradients assembled from their items."""
 
 import copy
 import gc
@@ -285,7 +285,7 @@ def test_cotangents_have_the_dtype_and_shape_of_their_items(dtype):
 
 
 def test_items_of_a_gradient_share_no_memory():
-    """They may be changed in place one by one, as optimisers do."""
+    """Optimizers change the items of a gradient in place, one by one."""
     seed = onp.ones(2)
     vjp, _ = make_vjp(lambda p: (lambda a, b, c: a + b + c[0] + p["d"].T)(p["a"], p["b"], p["c"]))(
         {"a": X, "b": 2.0 * X, "c": [3.0 * X], "d": X}
@@ -411,7 +411,7 @@ def test_named_tuples_and_several_arguments():
 
 
 class Point(tuple):
-    """A user's container, whose space says how it is made."""
+    """A container of a user's, whose vector space says how to make one."""
 
 
 class PointVSpace(SequenceVSpace):

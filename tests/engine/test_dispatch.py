@@ -69,7 +69,7 @@ X = onp.linspace(0.1, 1.9, 7)
 
 
 def shown(fun, *args):
-    """Give the value or error of a call, and the warnings."""
+    """Return the value of a call or the text of its error, and the warnings."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:

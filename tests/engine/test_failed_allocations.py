@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-# Run in a process of its own. `set_nomemory(start, stop)` lets the allocations from number `start` to `stop` fail.
+# Run in a process of its own. `set_nomemory(start, stop)` makes the allocations from number `start` to `stop` fail.
 ALLOCATIONS = """
 import os, sys, warnings
 
 import _testcapi
 import numpy as onp
 
-import fastgrad._rules.recording  # read from disk at its first use, by much that is not fastgrad's
+import fastgrad._rules.recording  # import it now: an import allocates much that is not fastgrad's
 import fastgrad.numpy as np
 from fastgrad import *
 from fastgrad import differential_operators as operators
@@ -24,7 +24,7 @@ from fastgrad.extend import defjvp, defvjp, primitive
 from fastgrad.tracer import trace, trace_stack
 
 warnings.simplefilter("error")
-sys.unraisablehook = lambda info: None  # generators that are closed while there is no memory
+sys.unraisablehook = lambda info: None  # raised by generators that are closed while allocations fail
 V, LONG, BIG = onp.linspace(0.1, 1.0, 3), onp.linspace(0.1, 1.0, 8), onp.linspace(0.1, 1.0, 5000)
 M = onp.arange(1.0, 17.0).reshape(4, 4) / 10
 
@@ -80,7 +80,7 @@ def attempt(program, wanted, start, n):
         finally:
             _testcapi.remove_mem_hooks()
     except (MemoryError, SystemError) as error:
-        # NumPy's functions sometimes fail without setting an error, of which CPython makes a SystemError.
+        # NumPy's functions sometimes fail without setting an error, which CPython turns into a SystemError.
         assert type(error) is MemoryError or "without" in str(error) or "with an exception set" in str(error), error
         code = False
     else:
@@ -97,7 +97,7 @@ for name, program in PROGRAMS.items():
     failures = 0
     for n in (1, 6):
         start, successes = 1, 0
-        while successes < 30:  # in a row: the program is over before an allocation fails
+        while successes < 30:  # in a row: by then the program ends before an allocation fails
             done = attempt(program, wanted, start, n)
             successes = successes + 1 if done else 0
             failures += not done
@@ -106,8 +106,8 @@ for name, program in PROGRAMS.items():
 """
 
 FIRST = """
-# Each in a child that has made no gradient yet: what is noted at the first use is noted whole or not at all.
-onp.multiply(onp.sin(0.5), onp.exp(onp.cos(0.5)))  # NumPy's own first use is not the matter here
+# Each runs in a child that has computed no gradient: what is recorded at the first use is recorded completely or not.
+onp.multiply(onp.sin(0.5), onp.exp(onp.cos(0.5)))  # NumPy's own first use is not tested here
 def program():
     return round(grad(lambda x: np.exp(np.sin(x) * x))(0.5), 12)
 
@@ -120,7 +120,7 @@ while codes[-10:] != [0] * 10:
             code = 0 if attempt(program, wanted, start, 1) else 3
         except BaseException as error:
             print(repr(error), file=sys.stderr, flush=True)
-            # A failure in NumPy's own first use of a loop leaves its table half filled.
+            # A failure in NumPy's own first use of a loop leaves NumPy's table half filled.
             code = 3 if "has already been registered" in str(error) else 4
         os._exit(code)
     codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
@@ -161,11 +161,11 @@ for n in (1, 6):
 
 def python_survives():
     if os.environ.get("FASTGRAD_SANITIZE") == "refnanny":
-        return False  # it cannot count without memory either
+        return False  # refnanny itself needs memory to count references
     try:
         return subprocess.run([sys.executable, "-c", PROBE], capture_output=True, timeout=60).returncode == 0
     except subprocess.TimeoutExpired:
-        return False  # so 3.13.5 without the GIL
+        return False  # CPython 3.13.5 without the GIL does so
 
 
 needs_failing_allocations = pytest.mark.skipif(
@@ -186,7 +186,7 @@ def failures_survived(code, **environment):
 
 @needs_failing_allocations
 def test_a_failed_allocation_anywhere_is_an_error_and_the_next_gradient_is_right():
-    # Without the lane, NumPy would negate the numbers, and crashes by itself where there is no memory for the result.
+    # Without the inner loops NumPy would negate the numbers, and NumPy crashes if there is no memory for the result.
     failures = failures_survived(ALLOCATIONS + EACH, FASTGRAD_LANE="1")
     assert len(failures) == 21
     assert min(failures.values()) > 100

@@ -1,4 +1,4 @@
-"""Errors, interrupts and failed allocations anywhere: the error comes out, and the next gradient is right."""
+"""Errors and interrupts anywhere: the error comes out, and the next gradient is right."""
 
 import gc
 import signal
@@ -28,7 +28,7 @@ def no_level_is_left():
 
 
 def flat(x):
-    """Make lists of numbers of any value, for exact comparison."""
+    """Return a value as nested lists of numbers, for exact comparison."""
     if isinstance(x, dict):
         return {key: flat(value) for key, value in x.items()}
     if isinstance(x, list | tuple):
@@ -40,7 +40,7 @@ def flat(x):
 
 
 class Fuse:
-    """Counts the steps of a program, and raises at one of them."""
+    """A counter of the steps of a program, which raises an error at one of them."""
 
     def __init__(self):
         self.left, self.error = -1, None
@@ -60,7 +60,7 @@ fuse = Fuse()
 
 @primitive
 def fused(x):
-    """A user's function whose rules, in all places where they run, may raise."""
+    """A user's function whose rules may raise wherever they run."""
     fuse()
     return x * x * 0.5
 
@@ -102,7 +102,7 @@ core.defvjp_argnums(fused_pair, fused_pair_maker)
 
 
 def f(x):
-    """The traced function: may raise between any two primitives."""
+    """A traced function that may raise between any two primitives."""
     fuse()
     y = np.sin(x)
     fuse()
@@ -137,7 +137,7 @@ def generated(x):
 
     steps = values()
     next(steps)
-    return next(steps)  # and is left where it is
+    return next(steps)  # the generator stays suspended
 
 
 def scalar(x):
@@ -145,7 +145,7 @@ def scalar(x):
 
 
 class LoudNode(Node):
-    """A tracer of a user's."""
+    """A tracer written by a user."""
 
     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
         fuse()
@@ -168,7 +168,7 @@ class LoudVJPNode(VJPNode):
 
 
 class Length:
-    """A value of a user's own type."""
+    """A value of a user's type."""
 
     def __init__(self, metres):
         self.metres = metres
@@ -258,7 +258,7 @@ PROGRAMS = {
     "user's boxes and spaces": gradient_by_length,
 }
 
-# Of these an error may be taken for one of the batch, and the rows go one by one: then the result is right.
+# An error in one of these may be taken for an error of the batch; the rows then go one by one, and the result is right.
 BATCHED = {
     "jacobian": lambda: jacobian(f)(LONG),
     "tall jacobian": lambda: jacobian(lambda x: np.concatenate([f(x), x, f(x * x)]))(V),
@@ -269,7 +269,7 @@ BATCHED = {
 
 
 def run_with_errors(program, errors, rtol=0.0):
-    """Blow the fuse at each step in turn; give whether an error came out, step by step."""
+    """Raise an error at each step in turn, and return for each whether it came out."""
     wanted = flat(program())
     came_out, step = [], 0
     while True:
@@ -305,7 +305,7 @@ def test_an_error_at_any_step_comes_out_and_leaves_nothing_behind(name):
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_an_error_at_any_step_of_a_batch_comes_out_or_the_rows_go_one_by_one(name):
-    came_out = run_with_errors(BATCHED[name], ERRORS, rtol=1e-12)  # by the other mode it may be rounded otherwise
+    came_out = run_with_errors(BATCHED[name], ERRORS, rtol=1e-12)  # the other mode may round differently
     assert any(came_out)
     assert all(run_with_errors(BATCHED[name], [KeyboardInterrupt]))
 
@@ -322,7 +322,7 @@ def test_errors_leave_no_blocks_behind(name):
             except ERRORS[k % 3]:
                 pass
         fuse.arm(-1, None)
-        gc.freeze()  # so that cycles are not collected, and count
+        gc.freeze()  # cycles are not collected, so they count
         gc.collect()
         blocks = sys.getallocatedblocks()
         gc.unfreeze()
@@ -350,7 +350,7 @@ def test_a_graph_whose_pass_failed_can_be_walked_again():
 
 
 def test_a_last_pass_that_failed_and_may_have_overwritten_what_a_node_kept_used_it_up():
-    """Never a number made of what is half overwritten."""
+    """A second pass must not compute a number from values that are half overwritten."""
     vjp = make_vjp(np.exp)(onp.full(10, 500.0))[0]
     with onp.errstate(over="raise"), pytest.raises(FloatingPointError):
         pull_once(vjp, onp.full(10, 1e300))
@@ -436,7 +436,7 @@ INTERRUPTED = ["grad", "containers", "nested", "checkpoint", "make_jvp", "user's
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
 def test_interrupts_at_any_moment():
-    """Ctrl-C, again and again: each comes out, and the next gradient is right."""
+    """Each of many keyboard interrupts comes out, and the next gradient is right."""
     programs = [PROGRAMS[name] for name in INTERRUPTED] + [BATCHED["jacobian"], BATCHED["hessian"]]
     wanted = [flat(program()) for program in programs]
 
@@ -454,7 +454,7 @@ def test_interrupts_at_any_moment():
             program = programs[k % len(programs)]
             delay = random.uniform(2e-6, 4e-4)
             try:
-                # Again later, for one that strikes in a callback of the collector's or of a weak reference is ignored.
+                # Repeated, because an interrupt in a callback of the collector or of a weak reference is ignored.
                 signal.setitimer(signal.ITIMER_REAL, delay, 0.1)
                 while True:
                     program()

@@ -19,7 +19,7 @@ def quiet_vjp(fun, x):
 
 
 def by_python(vjp, g):
-    """Pull a traced cotangent back: the rules' Python functions run, no formula does, nothing is done in place."""
+    """Pull a traced cotangent back: the rules' Python functions run, no fused derivative, and nothing in place."""
     return make_jvp(vjp)(g)(0 * g)[0]
 
 
@@ -86,7 +86,7 @@ def edge_operands(fun, dtype, n):
 
 @pytest.mark.parametrize("name", UFUNCS)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "c16"])
-def test_a_formula_gives_the_numbers_of_its_python_function(name, dtype):
+def test_a_fused_derivative_gives_the_numbers_of_its_python_function(name, dtype):
     fun = UFUNCS[name]
     for n in (5, 1100):
         args = edge_operands(fun, dtype, n)
@@ -122,7 +122,7 @@ def test_a_formula_gives_the_numbers_of_its_python_function(name, dtype):
         (np.cos, onp.float64(onp.inf)),
     ],
 )
-def test_no_floating_point_flag_is_lost_in_a_formula(fun, x):
+def test_no_floating_point_flag_is_lost_in_a_fused_derivative(fun, x):
     vjp, ans = quiet_vjp(fun, x)
     with onp.errstate(all="raise"), pytest.raises(FloatingPointError):
         by_python(vjp, onp.ones(ans.shape)[()])

@@ -23,7 +23,7 @@ class Thing:
 
 
 def gathered(build):
-    """Say whether what ``build`` makes and drops is freed, at the latest by the garbage collector."""
+    """Return whether the object that ``build`` makes and drops is freed, at the latest by the garbage collector."""
     reference = build()
     gc.collect()
     return reference() is None
@@ -200,7 +200,7 @@ def rule_that_keeps_the_pullback_of_a_graph_with_it(array):
 
     defvjp(f, lambda ans, x: lambda g: g * 2.0 if keep else g)
     keep.append(make_vjp(lambda x: f(np.sin(x)))(1.0)[0])
-    keep[-1](1.0)  # from now on it holds all nodes, in their order
+    keep[-1](1.0)  # from now on the pullback holds all nodes, in order
 
 
 def model_that_keeps_what_its_checkpoint_gave(array):
@@ -320,7 +320,7 @@ def test_an_array_is_collected_after(scenario):
 
 
 def test_a_pullback_in_use_keeps_its_nodes_from_the_collector():
-    """What the collector is told of a pullback's nodes must not make it free them."""
+    """The collector must not free nodes that a pullback in use still refers to."""
 
     @primitive
     def double(x):

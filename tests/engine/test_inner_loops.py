@@ -1,4 +1,4 @@
-"""The ufunc lane: NumPy's inner loops called directly give what NumPy gives, bit for bit, warnings included."""
+"""NumPy's inner loops called directly return what NumPy returns, bit for bit, warnings included."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def takes(fun, dtype):
 
 UFUNCS = {name: fun for name, fun in UFUNCS.items() if takes(fun, "d") and fun.fun.signature is None}
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 5e-324, -1e-310, 1e308, -1e308, onp.inf, -onp.inf, onp.nan]
-in_lane = pytest.mark.skipif(os.environ.get("FASTGRAD_LANE") == "0", reason="the lane is switched off")
+with_inner_loops = pytest.mark.skipif(os.environ.get("FASTGRAD_LANE") == "0", reason="the inner loops are switched off")
 
 
 def same(found, wanted):
@@ -44,8 +44,8 @@ def operands(dtype):
         return values.astype(dtype)
 
 
-@in_lane
-def test_the_lane_is_open_for_the_common_ufuncs():
+@with_inner_loops
+def test_the_common_ufuncs_have_inner_loops():
     for name in ("add", "subtract", "multiply", "divide", "negative", "exp", "log", "sin", "tanh", "sqrt", "maximum"):
         assert "d" in inner_loop_dtypes(UFUNCS[name])
 
@@ -126,7 +126,7 @@ WAYS_ROUND = {
 @pytest.mark.parametrize("name", WAYS_ROUND)
 @pytest.mark.parametrize("dtype", "?bBhilefdgFDGO")
 def test_the_ways_round_numpys_wrappers_give_what_numpy_gives(name, dtype):
-    """Of all dtypes, those included that no loop is taken for: a number where it gives a number."""
+    """For all dtypes, also those without an inner loop; the result is a number where NumPy's is a number."""
     x = onp.array([1, 0, 1]).astype(dtype)
     found, wanted = WAYS_ROUND[name](np, x), WAYS_ROUND[name](onp, x)
     assert type(found) is type(wanted)
@@ -166,7 +166,7 @@ def test_a_flag_left_by_others_is_not_taken_for_ones_own():
         same(np.sin(onp.ones(3)), onp.sin(onp.ones(3)))
 
 
-def test_without_the_lane_everything_is_the_same():
+def test_without_inner_loops_everything_is_the_same():
     program = (
         "import numpy as onp, fastgrad.numpy as np; from fastgrad import grad;"
         "from fastgrad._engine.core import inner_loop_dtypes;"
@@ -187,6 +187,6 @@ def test_without_the_lane_everything_is_the_same():
     assert outputs[1][0] == "dfD"
 
 
-def test_gradients_through_the_lane_respect_errstate():
+def test_gradients_through_inner_loops_respect_errstate():
     with onp.errstate(all="raise"), pytest.raises(FloatingPointError):
         grad(lambda x: np.sum(np.sqrt(x)))(onp.zeros(2))

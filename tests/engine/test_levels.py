@@ -99,7 +99,7 @@ def test_tasks_that_take_turns_inside_their_traces():
 
 
 class Recorder(Node):
-    """Keeps everything a node is told about its call."""
+    """A node that keeps all that it is told about its call."""
 
     __slots__ = ("value", "fun", "args", "kwargs", "parent_argnums", "parents")
 

@@ -1,4 +1,4 @@
-"""What is freed when: cycles, recycled boxes and nodes, values that die early, large graphs, flat memory."""
+"""When memory is freed: recycled boxes and nodes, values freed early, large graphs, no growth in loops."""
 
 import functools
 import gc
@@ -76,7 +76,7 @@ def step(x, i):
 ONES = onp.ones(2)
 TREE = {"a": 1.0, "b": [ONES, (2.0,)]}
 
-# Each makes the operator, calls it, and calls what it gives.
+# Each makes the operator's function, calls it, and calls the function it returns, if any.
 CALLS = {
     "checkpoint": lambda: grad(checkpoint(square))(2.0),
     "deriv": lambda: operators.deriv(square)(2.0),
@@ -100,7 +100,7 @@ CALLS = {
     "tensor_jacobian_product": lambda: operators.tensor_jacobian_product(square)(2.0, 1.0),
     "value_and_grad": lambda: operators.value_and_grad(square)(2.0),
     "vector_jacobian_product": lambda: operators.vector_jacobian_product(square)(2.0, 1.0),
-    # What else makes nodes.
+    # Other calls that make nodes.
     "an array": lambda: grad(lambda x: np.sum(np.array([x[0], x[1] * 2.0])[1:]))(ONES),
     "containers": lambda: grad(lambda p: p["a"] * p["b"][1][0] + p["b"][0][0])(TREE),
     "nested": lambda: grad(lambda x: x * grad(lambda y: x * y * y)(2.0))(3.0),
@@ -109,7 +109,7 @@ CALLS = {
     "a replayed graph": lambda: const_graph(square)(2.0),
 }
 
-# What is too slow for so many calls: fewer of them.
+# Calls that are made fewer times because they are slow.
 SLOW_CALLS = {
     "a batch": lambda: jacobian(square)(onp.ones(8)),
     "a batch forward": lambda: operators.jacfwd(square)(onp.ones(8)),
@@ -131,9 +131,9 @@ def test_every_operator_is_among_the_calls():
 
 
 def blocks():
-    """Count the blocks of memory in use, those aside that CPython has in store; cycles stay uncollected."""
+    """Return the number of memory blocks in use, without CPython's free lists; cycles stay uncollected."""
     gc.freeze()
-    gc.collect()  # empties the stores
+    gc.collect()  # empties CPython's free lists
     n = sys.getallocatedblocks()
     gc.unfreeze()
     return n
@@ -143,7 +143,7 @@ def blocks():
 def test_nothing_that_a_call_makes_outlives_it(name, no_collector):
     call, n = (CALLS[name], 10_000) if name in CALLS else (SLOW_CALLS[name], 300)
     growth = []
-    while len(growth) < 3 and (not growth or growth[-1] >= 50):  # caches fill at first, leaks never do
+    while len(growth) < 3 and (not growth or growth[-1] >= 50):  # a cache stops growing, a leak does not
         for _ in range(50):
             call()
         before = blocks()
@@ -157,7 +157,7 @@ def test_nothing_that_a_call_makes_outlives_it(name, no_collector):
 
 
 def test_a_function_made_into_a_primitive_in_a_loop_is_freed():
-    """Neither the registry of rules nor a cache may keep a primitive nobody holds."""
+    """Neither the registry of rules nor a cache may keep a primitive that nothing else refers to."""
 
     def use_once(k):
         class Rule:
@@ -184,7 +184,7 @@ def test_a_primitive_made_of_a_ufunc_of_the_users_is_freed():
         scale = onp.frompyfunc(lambda x: k * x, 1, 1)
         f = primitive(scale)
         defvjp(f, lambda ans, x: lambda g: k * g)
-        assert grad(lambda x: scale(x))(1.0) == k  # by the ufunc's own name
+        assert grad(lambda x: scale(x))(1.0) == k  # the operator reaches the primitive by the ufunc
         return weakref.ref(f)
 
     references = [use_once(float(k)) for k in range(20)]
@@ -252,7 +252,7 @@ def test_what_no_rule_needs_dies_in_the_forward_pass(no_collector):
     alive = []
 
     def f(x):
-        kept = x * 2.0  # its square's rule needs it
+        kept = x * 2.0  # the rule of its square needs it
         y = kept + 1.0
         references = [value_of(kept), value_of(y)]
         y = y - 3.0
@@ -283,7 +283,7 @@ def test_forward_mode_keeps_no_values(no_collector):
 
 
 def spy(seen):
-    """Make a primitive that notes, as its cotangent comes by, which of the references seen so far are alive."""
+    """Return a primitive whose pullback records which of the references seen so far are alive."""
 
     @primitive
     def look(x):
@@ -308,14 +308,14 @@ def test_values_and_cotangents_die_as_the_pass_goes_back(no_collector):
     def f(x):
         y = look(look(x))
         squared = y * y
-        seen.append(("value", value_of(y)))  # kept by the product
+        seen.append(("value", value_of(y)))  # the product's rule needs it
         z = np.exp(squared)
-        seen.append(("value", value_of(z)))  # kept by exp
+        seen.append(("value", value_of(z)))  # exp's rule needs it
         return np.sum(z)
 
     grad(f)(V)
     notes = [what for kind, what in seen if kind == "alive"]
-    # Kept values are gone at the first look, and at the second the cotangent that the first one was given.
+    # The kept values are freed at the first look; the cotangent of the first look is freed at the second.
     assert notes == [[False, False], [False, False, False]]
 
 
@@ -387,7 +387,7 @@ def test_nothing_done_to_a_box_or_node_is_found_in_the_next():
         node.parents = (node.parents[0], node.parents[0])
         used = make_vjp(lambda x: x * x)(3.0)[0]
         assert used(1.0) == 6.0
-        assert grad(lambda x: np.exp(x) * x)(0.0) == 1.0  # whose nodes are released
+        assert grad(lambda x: np.exp(x) * x)(0.0) == 1.0  # this releases its nodes
 
     references = []
     for kind, node_kind in [(ArrayBox, VJPNode), (MyBox, MyNode)] * 300:

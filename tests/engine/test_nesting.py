@@ -107,17 +107,17 @@ def sine_derivatives(x):
 
 
 def product_derivatives(x):
-    """Of x exp(-x)."""
+    """Return the first four derivatives of x exp(-x)."""
     return [(-1) ** (n + 1) * (n - x) * onp.exp(-x) for n in (1, 2, 3, 4)]
 
 
 def quotient_derivatives(x):
-    """Of log(x) + 1/x."""
+    """Return the first four derivatives of log(x) + 1/x."""
     return [1 / x - 1 / x**2, -1 / x**2 + 2 / x**3, 2 / x**3 - 6 / x**4, -6 / x**4 + 24 / x**5]
 
 
 def sum_derivatives(x):
-    """Of the sum of (k x)^3 for k = 0, 1, 2, less that of x at two places."""
+    """Return the first four derivatives of the sum of (k x)^3 for k = 0, 1, 2, minus x at two places."""
     return [27 * x**2 - 2, 54 * x, 54.0, 0.0]
 
 
@@ -240,7 +240,7 @@ def test_a_derivative_inside_a_rule():
 
 @pytest.mark.parametrize(("outer", "inner"), PAIRS)
 def test_an_inner_derivative_does_not_see_the_outer_perturbation(outer, inner):
-    """d/dx [x d/dy (x + y)] is 1; a confused engine says 2."""
+    """d/dx [x d/dy (x + y)] is 1; an engine that confuses the two perturbations returns 2."""
     assert outer(lambda x: x * inner(lambda y: x + y)(1.0))(1.0) == 1.0
 
 

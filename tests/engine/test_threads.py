@@ -1,4 +1,4 @@
-"""Several threads at once: independent derivatives, traces inside traces, one graph walked by many."""
+"""Several threads at once: independent derivatives, traces inside traces, passes through one graph."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from fastgrad.extend import defjvp, defvjp, primitive
 from fastgrad.tracer import getval, new_box, trace_stack
 
 THREADS = 8
-LARGE = 20_000  # elements: NumPy and the engine's own loops let other threads run meanwhile
+LARGE = 20_000  # elements: NumPy and the engine's own loops release the GIL for arrays this large
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def in_a_worker(fun, *args):
 
 @primitive
 def twice_slowly(x):
-    """Twice x; all of its rules let other threads run before they answer."""
+    """Return twice x; function and rules let other threads run before they return."""
     time.sleep(0)
     return 2.0 * x
 
@@ -267,7 +267,7 @@ def test_one_pushforward_used_by_many_threads():
 
 
 def tangled(x):
-    """Give a value whose graph has many ways from the end to the root."""
+    """Return a value whose graph has many paths from its end to its root."""
     values = [x]
     for k in range(12):
         values.append(twice_slowly(values[-1]) * 0.25 + values[k // 2] * values[-1] * 0.5)
@@ -276,7 +276,7 @@ def tangled(x):
 
 @pytest.mark.parametrize("size", [3, LARGE])
 def test_a_pullback_whose_first_calls_are_all_at_once(size):
-    """All of them number the nodes, and their passes take turns."""
+    """All threads number the nodes, and their passes take turns."""
     x = RAMP[:size]
     seeds = [onp.cos(x * k) for k in range(THREADS)]
     vjp, _ = make_vjp(tangled)(x)
@@ -288,7 +288,7 @@ def test_a_pullback_whose_first_calls_are_all_at_once(size):
 
 
 def test_threads_that_walk_parts_of_one_graph():
-    """Each pass numbers the nodes that it meets anew, and so do the others meanwhile."""
+    """Each pass numbers the nodes it discovers, while the passes of other threads do the same."""
     box = new_box(0.4, 0, VJPNode.new_root())
     chain = [box]
     for k in range(200):
@@ -300,7 +300,7 @@ def test_threads_that_walk_parts_of_one_graph():
 
 
 def test_a_gradient_spares_the_nodes_that_another_thread_walks():
-    """A gradient releases what its nodes keep, and writes over it, unless somebody else holds a value of theirs."""
+    """A gradient releases and overwrites what its nodes keep, unless another thread holds one of their values."""
     reached, may_go_on = threading.Event(), threading.Event()
 
     @primitive
@@ -344,7 +344,7 @@ def test_a_gradient_spares_the_nodes_that_another_thread_walks():
 
 @pytest.mark.parametrize("size", [10, LARGE])
 def test_an_array_that_can_be_got_hold_of_by_a_weak_reference_is_not_overwritten(size):
-    """In a cache of another thread, say."""
+    """Another thread may hold such a reference in a cache."""
     watched, seen = [], []
 
     @primitive
@@ -416,7 +416,7 @@ def test_registries_read_while_others_register():
 
 
 def test_a_rule_first_used_by_many_threads_at_once():
-    """Its formula is found then, by a trace of its own."""
+    """The fused derivative is recorded at the first use, in a trace of its own."""
     for _ in range(10):
         power = primitive(lambda x, y: x**y)
         by_exponent = ByExponent(
@@ -431,7 +431,7 @@ def test_a_rule_first_used_by_many_threads_at_once():
 
 
 def test_random_first_used_by_many_threads_at_once():
-    """NumPy's names are put there when the first of them is asked for."""
+    """The names of `numpy.random` are filled in when the first of them is used."""
     program = """
         import sys, threading
         sys.setswitchinterval(1e-6)

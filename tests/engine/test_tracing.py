@@ -20,7 +20,7 @@ INDEPENDENT = r"^Output seems independent of input\.$"
 
 
 class Recorder(Node):
-    """Keeps everything a node is told about its call."""
+    """A node that keeps all that it is told about its call."""
 
     __slots__ = ("value", "fun", "args", "kwargs", "parent_argnums", "parents")
 
@@ -213,7 +213,7 @@ def test_a_new_trace_has_a_level_above_all_before_it():
 
 
 def test_a_container_of_a_box_can_be_opened_in_a_trace_of_its_own():
-    """A pattern for asking whether a function depends on its input."""
+    """A pattern by which libraries find out whether a function depends on its input."""
     with trace_stack.new_trace() as level:
         args = new_box((1.0, onp.ones(2)), level, VJPNode.new_root())
         elements = list(args)

@@ -1,4 +1,4 @@
-"""Rules that libraries give to their own functions, and what they count on."""
+"""Rules of users' functions: cotangents and tangents are checked, fitted or refused."""
 
 import numpy as onp
 import pytest
@@ -65,7 +65,7 @@ def test_each_of_two_arguments_gets_a_cotangent_of_its_own_kind():
 
 @pytest.mark.parametrize("define", [defvjp, lambda fun, rule: defvjp_argnums(fun, whole(rule))])
 def test_a_rule_may_write_to_the_cotangent(define):
-    """The ones that go into a large sum have memory of their own only where a user may see them."""
+    """The ones that a large sum pulls back have memory of their own only where a user's rule may see them."""
 
     @primitive
     def tripled(x):
@@ -123,7 +123,7 @@ def test_a_checkpoint_that_gives_a_container_of_what_it_closes_over_is_traced():
 
 
 def first_of_rule(rule):
-    """Make a primitive of a container that has its first item twice, with a rule."""
+    """Return a primitive that doubles the first item of a container, with the given rule."""
 
     @primitive
     def twice_first(p):
@@ -305,7 +305,7 @@ def total_of_rule(rule):
 @pytest.mark.parametrize("kind", [onp.matrix, onp.ma.array])
 @pytest.mark.parametrize("x", [onp.array([[0.1, 0.2], [0.3, 0.4]]), onp.array([[0.1, 0.2], [0.3, 0.4]]) + 1.0j])
 def test_a_cotangent_of_a_subclass_of_array_is_made_an_array(kind, x):
-    """`scipy.sparse` gives matrices, whose `*` is the matrix product."""
+    """`scipy.sparse` returns `np.matrix`, whose `*` is the matrix product."""
     weights = onp.array([[1.0, 2.0], [3.0, 4.0]])
 
     @primitive

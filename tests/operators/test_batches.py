@@ -28,13 +28,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:Output seems independent of inpu
 
 @pytest.fixture
 def always(monkeypatch):
-    """Make batches of whatever number of rows."""
+    """Use batches for any number of rows."""
     monkeypatch.setattr(_jacobians, "FEWEST", 1)
 
 
 @pytest.fixture
 def strict(monkeypatch, always):
-    """The same, and let no error of a batch pass in silence."""
+    """Use batches for any number of rows, and raise the errors of a batch."""
 
     def in_batches(rows_of, n, size):
         return rows_of(0, n)
@@ -43,14 +43,14 @@ def strict(monkeypatch, always):
 
 
 def one_by_one(monkeypatch, operator, fun, x):
-    """Give what an operator gives without batches."""
+    """Return the result of an operator that uses no batches."""
     with monkeypatch.context() as context:
         context.setattr(_jacobians, "_in_batches", lambda rows_of, n, size: None)
         return operator(fun)(x)
 
 
 def differences(fun, x, step=1e-6):
-    """The Jacobian of a real function of a real array by central differences."""
+    """Return the Jacobian of a real function of a real array by central differences."""
     x = onp.asarray(x, float)
     columns = []
     for index in onp.ndindex(x.shape):
@@ -66,7 +66,7 @@ TALL, WIDE, SQUARE = (RNG.standard_normal(shape) for shape in ((30, 4), (4, 30),
 
 
 def scaled(x, rule):
-    """A primitive of the user's, the identity, with a pullback or a pushforward of the user's."""
+    """Return an identity as a user's primitive, with a pullback or a pushforward of the user's."""
     fun = primitive(lambda x: 1.0 * x)
     defvjp(fun, lambda ans, x: rule)
     defjvp(fun, lambda g, ans, x: rule(g))
@@ -213,7 +213,7 @@ def test_an_instrumented_pass_sees_rows(monkeypatch):
 
 
 def test_a_primitive_of_the_users_without_a_batch_rule(strict):
-    # Called in a rule, on a batch: row by row.
+    # A primitive without a batch rule that a rule calls on a batch is called row by row.
     double = primitive(lambda x: onp.array([2 * v for v in x]))
     defvjp(double, lambda ans, x: lambda g: 2 * g)
     vjp, _ = make_vjp(lambda x: np.sin(x))(onp.arange(9.0))

@@ -1,4 +1,4 @@
-"""Traced values in the company that NumPy code keeps: xarray, pydantic and IPython."""
+"""Traced values in xarray, pydantic and IPython."""
 
 import copy
 import subprocess

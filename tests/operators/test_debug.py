@@ -21,7 +21,7 @@ X = onp.array([0.5, 1.5, 2.5])
 
 
 def line_of(function, text):
-    """Give the number of the line of a function that has a text in it."""
+    """Return the number of the line of a function that contains a text."""
     lines, first = inspect.getsourcelines(function)
     return first + next(i for i, line in enumerate(lines) if text in line)
 
@@ -68,7 +68,7 @@ def test_nan_that_was_there_before_is_no_fault_of_the_rules():
     with debug():
         assert onp.isnan(make_vjp(np.sin)(1.0)[0](float("nan")))
         assert onp.isnan(make_jvp(np.sin)(1.0)(float("nan"))[1])
-        # Values that are not chosen may be anything.
+        # Values that `where` does not choose may be anything.
         with onp.errstate(all="ignore"):
             assert grad(lambda x: np.sum(np.where(x > 0, np.log(np.where(x > 0, x, 1.0)), 0.0)))(X - 1)[0] == 0.0
             assert grad(lambda x: 1.0 / x)(0.0) == -onp.inf
@@ -154,7 +154,7 @@ def test_an_error_without_a_message_stays_as_it_is():
 
 @pytest.mark.parametrize("shape", [(2,), (1, 3), ()])
 def test_shapes_of_fastgrads_own_form_of_rules_are_checked(shape):
-    """Rules of fastgrad's own are not checked without: here one is broken."""
+    """Without debug mode fastgrad's own rules are not checked; here one of them is broken."""
 
     @primitive
     def bad(x):
@@ -347,7 +347,7 @@ def test_traces_around_it_are_not_concerned():
 
 
 def test_no_count_is_left_behind():
-    # The switch that costs something: traces ask who is debugging while it is not zero.
+    # While this counter is not zero, every trace checks for debug mode, which costs time.
     with debug():
         pass
     asked = []

@@ -1,4 +1,4 @@
-"""Wrong and clumsy input: each is an error that names what is wrong and what to do, or gives the right answer."""
+"""Wrong or unusual input: either an error that names the mistake and the remedy, or the right result."""
 
 import numpy as onp
 import pytest
@@ -32,7 +32,7 @@ def kept_from_forward_mode():
 
 
 def products(operator):
-    """Call an operator on a function at a point, to numbers."""
+    """Apply an operator to a function at a point, and return the result as numbers."""
     name = operator.__name__
     return {
         "make_vjp": lambda f, x: operator(f)(x)[0](x),
@@ -90,14 +90,14 @@ def test_what_is_no_value_is_refused(name, returned, kept, monkeypatch):
         and kept is kept_from_forward_mode
         or (name, returned) == ("tensor_jacobian_product", "a masked array")
     ):
-        return  # one of the two is enough; and a product with a constant is a constant
+        return  # one of the two cases suffices; a product with a constant is a constant
     f, message = REFUSED[returned]
     monkeypatch.setitem(globals(), "KEPT", [kept()])
     if returned == "a sum with one" and name in ("hessian", "hessian_tensor_product", "make_hvp"):
-        assert OPERATORS[name](f, 1.5) == 0.0  # to the inner of two traces it is a value of the outer one, a constant
+        assert OPERATORS[name](f, 1.5) == 0.0  # a value of the outer of two traces is a constant to the inner one
         return
     if name in ("holomorphic_grad", "make_ggnvp", "tensor_jacobian_product"):
-        message = None  # these call functions on what it returned
+        message = None  # these operators call functions on the returned value
     with pytest.raises((TypeError, ValueError, AttributeError), match=message) as error:
         OPERATORS[name](f, 1.5)
     assert type(error.value) is TypeError or not message
@@ -163,7 +163,7 @@ def test_values_of_another_trace_that_are_mixed_in():
             operator(lambda x: kept[0] * x)(3.0)
         with pytest.raises(TypeError, match="kept from a trace that is over"):
             operator(lambda x: x * kept[0])(3.0)
-    # One that belongs to a surrounding trace is a constant to the inner one.
+    # A value of a surrounding trace is a constant to the inner one.
     assert grad(lambda y: grad(lambda x: x * y)(3.0))(2.0) == 1.0
     assert grad(lambda y: make_jvp(lambda x: x * y)(3.0)(1.0)[1])(2.0) == 1.0
 

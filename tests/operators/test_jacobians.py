@@ -1,4 +1,4 @@
-"""Jacobians and Hessians in batches: they are what the plain loop gives, whatever goes through them."""
+"""Jacobians and Hessians computed in batches are those computed row by row."""
 
 import numpy as onp
 import pytest
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:Output seems independent of inpu
 
 @pytest.fixture
 def always(monkeypatch):
-    """Make batches of whatever number of rows."""
+    """Use batches for any number of rows."""
     monkeypatch.setattr(_jacobians, "FEWEST", 1)
 
 
 @pytest.fixture
 def strict(monkeypatch, always):
-    """The same, and let no error of a batch pass in silence."""
+    """Use batches for any number of rows, and raise the errors of a batch."""
 
     def in_batches(rows_of, n, size):
         return rows_of(0, n)
@@ -37,14 +37,14 @@ def strict(monkeypatch, always):
 
 
 def one_by_one(monkeypatch, operator, fun, x):
-    """Give what an operator gives without batches."""
+    """Return the result of an operator that uses no batches."""
     with monkeypatch.context() as context:
         context.setattr(_jacobians, "_in_batches", lambda rows_of, n, size: None)
         return operator(fun)(x)
 
 
 def differences(fun, x, step=1e-6):
-    """The Jacobian of a real function of a real array by central differences."""
+    """Return the Jacobian of a real function of a real array by central differences."""
     x = onp.asarray(x, float)
     columns = []
     for index in onp.ndindex(x.shape):
@@ -136,7 +136,7 @@ def test_nothing_in_and_nothing_out(operator):
 def test_the_value_does_not_depend_on_the_argument(operator):
     result = operator(lambda x: onp.ones(10))(onp.ones(3))
     assert not result.any() and result.shape == (10, 3)
-    result[0, 0] = 1  # it is an array of its own
+    result[0, 0] = 1  # the result is an array of its own
 
 
 @pytest.mark.parametrize("operator", [jacobian, jacfwd, jacrev])

@@ -36,7 +36,7 @@ def test_script_prints_the_example():
     assert run.stdout.splitlines()[-3:] == ["z     = 11.652071455223", "dz/dx = 5.5", "dz/dy = 1.716337814537"]
 
 
-# Each works on a traced number of either engine: `m` gives log, exp and sin.
+# Each works on a traced number of either engine; `m` is the module with log, exp and sin.
 UNARY = {
     "add": lambda m, x: x + 2.5,
     "add_reflected": lambda m, x: 2.5 + x,

@@ -40,7 +40,7 @@ W = onp.array([[1.0, 2.0, 0.5], [-1.0, 0.3, 2.0]])
 
 
 def vector_field(x):
-    """From R^3 to R^2."""
+    """Return a vector in R^2 for one in R^3."""
     return np.dot(W, np.sin(x)) + x[0] * x[:2]
 
 

@@ -1,4 +1,4 @@
-"""Other processes and copies: what is sent there arrives, what can't be says why, and a copied box keeps its trace."""
+"""Pickling and copying: functions arrive in other processes or say why not, and copied boxes keep their trace."""
 
 import copy
 import functools
@@ -32,12 +32,12 @@ PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
 
 
 def again(value, protocol=pickle.HIGHEST_PROTOCOL):
-    """Send a value to another process, and take it from there."""
+    """Return a value after pickling and unpickling it."""
     return pickle.loads(pickle.dumps(value, protocol))
 
 
 def loss(x, scale=1.0):
-    """A function of real scalar value."""
+    """Return a real number."""
     return np.sum(scale * np.sin(x) * x)
 
 
@@ -89,7 +89,7 @@ class Model:
 
 
 def modules():
-    """Name the modules of the package that can be imported here."""
+    """Return the names of the package's modules that can be imported here."""
     for module in pkgutil.walk_packages(fastgrad.__path__, "fastgrad."):
         if module.name.startswith("fastgrad.scipy") and importlib.util.find_spec("scipy") is None:
             continue
@@ -130,7 +130,7 @@ OPERATORS = {
 
 
 def called(operator, derived, x):
-    """Call what an operator made, to numbers."""
+    """Call the function that an operator returned, and return its result as numbers."""
     name = operator.__name__
     if name in ("hessian_tensor_product", "tensor_jacobian_product"):
         return derived(x, onp.ones(()) if name[0] == "t" else onp.ones(3))
@@ -256,7 +256,7 @@ def test_made_functions_behave_as_functions():
     assert copy.copy(slope) is slope and copy.deepcopy([slope])[0] is slope
     assert weakref.ref(slope)() is slope
     assert slope.__wrapped__ is loss
-    assert slope.__code__ and slope.__defaults__ is None  # of the function inside
+    assert slope.__code__ and slope.__defaults__ is None  # the attributes are those of the function inside
     assert repr(slope) == "<function grad_of_loss_wrt_argnum_0>"
     with pytest.raises(AttributeError, match="nothing"):
         slope.nothing  # noqa: B018
@@ -418,7 +418,7 @@ def test_a_copy_of_a_traced_container_keeps_the_trace(container, copied):
     key = {tuple: 0, list: 1, dict: "a"}[type(container(X))]
     found = grad(lambda c: np.sum(copied(c)[key] ** 2) + np.sum(c[key]))(container(X))
     onp.testing.assert_allclose(found[key], 2 * X + 1)
-    # One that is put together while traced.
+    # A container that is assembled while it is traced.
     found = grad(lambda x: np.sum(copied(container(x * x))[key] * x))(X)
     onp.testing.assert_allclose(found, 3 * X**2, rtol=1e-14)
 

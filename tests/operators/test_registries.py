@@ -83,7 +83,7 @@ def test_a_rule_taken_from_the_registry_can_be_wrapped():
 
 @pytest.fixture
 def own_rule_of_tanh():
-    """Give ``np.tanh`` rules of our own for one test."""
+    """Replace the rules of ``np.tanh`` for one test."""
     saved = primitive_vjps[np.tanh], primitive_jvps[np.tanh]
     defvjp(np.tanh, lambda ans, x: lambda g: 100.0 * g)
     defjvp(np.tanh, lambda g, ans, x: 1000.0 * g)
@@ -116,7 +116,7 @@ OVERRIDES = [
 
 @pytest.mark.parametrize(("expression", "name", "expected"), OVERRIDES)
 def test_rules_of_the_primitives_behind_operators_can_be_overridden(expression, name, expected):
-    """In a process of its own: these rules serve everything else."""
+    """Run in a process of its own, because everything else uses these rules."""
     code = f"""
 import numpy as onp
 import fastgrad.numpy as np

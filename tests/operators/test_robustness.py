@@ -1,4 +1,4 @@
-"""What users do to an engine: wrong calls, hooks, kept boxes, changed graphs, integers. No crash, no wrong number."""
+"""Wrong calls, hooks, kept boxes, changed graphs and integers cause neither a crash nor a wrong number."""
 
 import gc
 import weakref

@@ -30,7 +30,7 @@ def kept_from_another_trace():
 
 
 def ruled(rule, define="defvjp", n=1):
-    """A primitive with this pullback of its first argument."""
+    """Return a primitive with this pullback of its first argument."""
 
     @primitive
     def bad(x, scale=1.0):
@@ -160,7 +160,7 @@ def test_integer_cotangents_are_those_of_the_floats():
 
 
 def test_arguments_that_are_integers_may_have_integer_cotangents():
-    """Sparse matrices are indices and entries to a primitive, and the rule's zeros are integers (ceviche)."""
+    """ceviche passes sparse matrices to a primitive as indices and entries, and its rule returns integer zeros."""
 
     @primitive
     def entries(values, places):

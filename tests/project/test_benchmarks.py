@@ -1,4 +1,4 @@
-"""The table of benchmarks: a case for every primitive with rules, each of which runs in every mode."""
+"""The table of benchmarks has a case for every primitive with rules, and each case runs in every mode."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ pytest.importorskip("scipy", reason="the table has SciPy's functions too")
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
-# In a process of its own: other tests define primitives too, and the suite is no package to be imported.
+# Run in a process of its own: other tests define primitives too, and the suite is no importable package.
 REPORT = f"""
 import importlib
 import json
@@ -20,10 +20,10 @@ import sys
 import traceback
 import warnings
 
-sys.modules["asv"] = sys.modules["asv_runner"] = None  # whose import is then an error
+sys.modules["asv"] = sys.modules["asv_runner"] = None  # importing them is now an error
 sys.path.insert(0, {str(BENCHMARKS)!r})
 warnings.simplefilter("error")
-warnings.filterwarnings("ignore", ".?(msort|trapz).? is deprecated", DeprecationWarning)  # NumPy 1's alone
+warnings.filterwarnings("ignore", ".?(msort|trapz).? is deprecated", DeprecationWarning)  # only with NumPy 1
 from fastgrad import numpy as np
 from fastgrad._rules.direct import registered
 from fastgrad.tracer import Box, Node, Primitive, trace
@@ -51,7 +51,7 @@ for name, case in CASES.items():
         trace(Recorder.new_root(), case, case.value)
     except Exception:
         failures[f"{{name}}, traced"] = traceback.format_exc(limit=-2)
-    # A function that is no primitive stands for those it calls.
+    # A function that is no primitive counts for the primitives it calls.
     own = {{case.function}} if isinstance(case.function, Primitive) else recorded
     if not own & wanted:
         idle.append(name)

@@ -1,4 +1,4 @@
-"""The demo, run as a user runs it, on a small budget."""
+"""The demo, run as a user runs it, with few steps."""
 
 import contextlib
 import importlib.util

@@ -1,4 +1,4 @@
-"""The documentation is true: its code runs and gives what it says, its links lead somewhere, no public name is missing.
+"""The documentation is correct: its code runs and returns what it says, links exist, and no public name is missing.
 
 All blocks of a page are one program. In a ```python block, a comment behind an expression is compared with its value if
 it is a value itself (``grad(f)(1.0)  # 0.5403``), to as many digits as it has; ```pycon blocks are doctests. A block
@@ -47,7 +47,7 @@ def name(path):
 
 
 def blocks(path):
-    """Give kind, code and first line of the blocks of a page that are to be run."""
+    """Yield kind, code and first line of the blocks of a page that can be run."""
     text = path.read_text(encoding="utf-8")
     for match in FENCE.finditer(text):
         if match["reason"] is None:
@@ -55,13 +55,13 @@ def blocks(path):
 
 
 def comments(code):
-    """Give the comment on each line that has one."""
+    """Return the comment of each line that has one."""
     tokens = tokenize.generate_tokens(io.StringIO(code).readline)
     return {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
 
 
 def value_of(comment):
-    """Give the value that a comment states; None for prose."""
+    """Return the value that a comment states, or None if it is prose."""
     try:
         return eval(comment, VALUES)
     except (SyntaxError, NameError, TypeError):
@@ -81,7 +81,7 @@ def agree(found, stated, error):
 
 
 def last_digit(comment):
-    """Give the error that a value may have, to be rounded to what is written."""
+    """Return the largest error with which a value still rounds to the digits written."""
     digits = [int(exponent or 0) - len(decimals) for decimals, exponent in NUMBER.findall(comment)]
     return 0.51 * 10.0 ** max(digits, default=-12)
 
@@ -154,12 +154,12 @@ def prose(path):
 
 
 def described(path):
-    """Give the names that a page of the reference describes, by docstring or by hand."""
+    """Return the names that a page of the reference describes, by docstring or by hand."""
     return set(re.findall(r"^(?:::: |### )(fastgrad\.[\w.]+)$", prose(path), re.M))
 
 
 def anchors(path):
-    """Give the anchors of a page: of what the reference describes, and of headings."""
+    """Return the anchors of a page: those of the names it describes, and those of its headings."""
     found = described(path)
     for heading in re.findall(r"^#+ (.+)$", prose(path), re.M):
         found.add(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"))
@@ -248,12 +248,12 @@ def test_reference_has_every_module():
 
 # ---------------------------------------------------------------------------------------------------------- errors
 
-# Of the engine to itself, and of the machine.
+# Errors that no user sees, and MemoryError.
 INTERNAL = {"NotBatchable", "MemoryError"}
 RAISED = re.compile(
     r'(?:\b(?:raise|return) |warnings\.|super\(\)\.)(\w+Error|NotBatchable|warn|__init__)\(\s*f?"([^"\n]*)"'
 )
-# Errors of these files that are NumPy's own, or SciPy's, in fastgrad's words or theirs; and one more of the engine.
+# Errors of these files that reproduce an error of NumPy or SciPy, and one that stays inside the engine.
 LEFT_OUT = {
     "_engine/values/array_building.pxi": "ValueError",
     "_engine/nodes/batch.pxi": "__init__",
@@ -267,10 +267,10 @@ LEFT_OUT = {
 
 
 def errors():
-    """Give the errors and warnings of fastgrad's sources that have a message: file, type, its fixed parts."""
+    """Yield the errors and warnings in fastgrad's sources that have a message: file, type and fixed parts."""
     package = ROOT / "src" / "fastgrad"
     for path in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".pyx", ".pxi")):
-        text = re.sub(r'"\s*\n\s*f?"', "", path.read_text(encoding="utf-8"))  # literals that are one
+        text = re.sub(r'"\s*\n\s*f?"', "", path.read_text(encoding="utf-8"))  # adjacent literals are one string
         file = path.relative_to(package).as_posix()
         for kind, message in RAISED.findall(text):
             left_out = file in LEFT_OUT and f"{kind}: {message}".startswith(LEFT_OUT[file])

@@ -1,4 +1,4 @@
-"""The examples, run as a user runs them, in their short form; each is held to what it should find."""
+"""The examples, run as a user runs them, in their short form; each must find the known result."""
 
 import contextlib
 import functools
@@ -32,7 +32,7 @@ def load(name):
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    """Return a function that runs an example once, and gives what it found, its picture and what it printed."""
+    """Return a function that runs an example once and returns its result, its picture and what it printed."""
 
     @functools.cache
     def run(name):
@@ -148,7 +148,7 @@ def test_solution_is_that_of_odeint():
 
 
 def dense_covariance(kf, log_p, steps):
-    """Return the covariance of the noiseless measurements, told from the motion without a filter."""
+    """Return the covariance of the noiseless measurements, computed from the motion without a filter."""
     period, decay, process, _ = numpy.exp(log_p)
     lag = numpy.abs(numpy.subtract.outer(numpy.arange(steps), numpy.arange(steps)))
     variance = process**2 / (1.0 - numpy.exp(-2.0 / decay))
@@ -208,7 +208,7 @@ def test_leapfrog_conserves_and_returns():
 
 
 def test_rejections_make_a_coarse_step_exact():
-    """With a step of 1, as there is without warm-up, leapfrog alone would make the variance of 1 to 4/3."""
+    """With a step of 1, as without warm-up, leapfrog alone would turn a variance of 1 into 4/3."""
     hmc = load("hmc")
     target = hmc.Target(lambda theta: -0.5 * hmc.np.sum(theta**2))
     chain, acceptance = hmc.sample(target, numpy.zeros(3), 3000, 0, numpy.random.default_rng(0))

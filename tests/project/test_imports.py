@@ -1,4 +1,4 @@
-"""What `import fastgrad` brings with it, and what it leaves until it is asked for."""
+"""The modules that `import fastgrad` imports, and those that wait for their first use."""
 
 import subprocess
 import sys
@@ -10,14 +10,14 @@ import fastgrad.numpy as np
 
 
 def fresh(code):
-    """Give what ``code`` prints in a new interpreter, as words."""
+    """Return the words that ``code`` prints in a new interpreter."""
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(result.stdout.split())
 
 
 @pytest.fixture(scope="module")
 def added():
-    """The modules that fastgrad imports and NumPy does not."""
+    """Return the modules that fastgrad imports and NumPy does not."""
     return fresh("import numpy, sys; old = set(sys.modules); import fastgrad; print(*(set(sys.modules) - old))")
 
 

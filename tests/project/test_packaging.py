@@ -40,7 +40,7 @@ def meson(*arguments):
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory):
-    """A build folder of the last commit, configured but not built."""
+    """Return a build folder of the last commit, configured but not built."""
     build = tmp_path_factory.mktemp("distribution") / "build"
     meson("setup", build, ROOT)
     return build
@@ -103,7 +103,7 @@ def test_own_c_is_standard(path):
 
 
 def test_flags_are_asked_for():
-    """No compiler is told of a flag that it was not asked for; definitions are every compiler's."""
+    """Only flags that the compiler was found to support are passed; definitions work with every compiler."""
     text = "".join(
         path.read_text(encoding="utf-8") for path in (ROOT / "meson.build", *(ROOT / "src").rglob("meson.build"))
     )

@@ -1,4 +1,4 @@
-"""Types, signatures, help and completion: what editors and type checkers are told is true and of use."""
+"""Types, signatures, help and completion: what editors and type checkers show is correct."""
 
 import importlib.util
 import inspect
@@ -25,14 +25,14 @@ PACKAGE = Path(fastgrad.__file__).resolve().parent
 STUBBED = [
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
     for path in sorted(PACKAGE.rglob("*.pyi"))
-    # NumPy's and SciPy's names, of the release that is here: nothing to be checked.
+    # These stubs re-export the names of the installed NumPy and SciPy, so there is nothing to check.
     if path.relative_to(PACKAGE).parts[0] != "numpy" and path.stem not in ("linalg", "special")
 ]
 
 needs_mypy = pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 needs_scipy = pytest.mark.skipif(importlib.util.find_spec("scipy") is None, reason="SciPy is not installed")
 
-# Functions of the arguments of the function that they are given.
+# Operators whose result takes the arguments of the function they are given.
 OPERATORS = [
     getattr(fastgrad, name)
     for name in fastgrad.__all__
@@ -47,7 +47,7 @@ def model(weights, data, *, scale=1.0):
 
 def run_mypy(module, *arguments, cwd):
     env = dict(os.environ)
-    if PACKAGE.parent.name != "site-packages":  # an editable install, which mypy does not see
+    if PACKAGE.parent.name != "site-packages":  # mypy does not see an editable install
         env["MYPYPATH"] = str(PACKAGE.parent)
     done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, env=env, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -68,7 +68,7 @@ def test_stubs_are_true(tmp_path):
     config = tmp_path / "mypy.ini"
     config.write_text("[mypy]\nignore_missing_imports = true\n")  # SciPy has no types
     allowed = str(TESTS / "stubtest_allowlist.txt")
-    # Which classes can't share a subclass is for the compiler to know.
+    # stubtest would ask for a decorator on compiled classes that cannot share a subclass.
     options = ["--concise", "--ignore-disjoint-bases", "--ignore-unused-allowlist", "--allowlist", allowed]
     run_mypy("mypy.stubtest", "--mypy-config-file", str(config), *options, *STUBBED, cwd=tmp_path)
 
@@ -128,7 +128,7 @@ def test_help_names_operator_function_and_argument():
 def test_arguments_by_name_reach_a_derived_function():
     w, x = onp.array([1.0, 2.0]), onp.eye(2)
     first = fastgrad.elementwise_grad(model)
-    # The signature of the inner function says where the argument of the outer one stands.
+    # The signature of the inner function determines the position of the outer function's argument.
     found = fastgrad.jacobian(first, 0)(weights=w, data=x)
     onp.testing.assert_allclose(found, 2 * onp.eye(2))
     onp.testing.assert_allclose(fastgrad.grad_named(lambda a, b: a * b**2, "b")(2.0, 3.0), 12.0)
@@ -150,7 +150,7 @@ def test_own_operators_have_a_signature():
     def scaled_grad(fun, x, factor, *, shift=0.0):
         return factor * grad(fun)(x) + shift
 
-    # `factor` has no default, and so can't come after argnum.
+    # `factor` has no default, so it cannot follow argnum.
     assert callable(scaled_grad)
     assert scaled_grad(lambda x: x * x, 0, 2.0, shift=1.0)(3.0) == 13.0
 

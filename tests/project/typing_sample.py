@@ -1,4 +1,4 @@
-"""What users write, for `mypy --strict`; test_types.py runs it, too."""
+"""Code as users write it, for `mypy --strict`; test_types.py runs it, too."""
 
 from typing import Any
 

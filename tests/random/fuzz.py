@@ -44,7 +44,7 @@ import table
 
 BATCH = 50_000
 SECONDS = 60
-# Findings that were looked into, and why they are no faults of these rules.
+# Findings that were examined, with the reason why they are no faults of fastgrad.
 KNOWN = {
     r"integrate\.odeint: ": "the tolerances were drawn too",
     r"solve_(sylvester|continuous_lyapunov): ": "SciPy's is wrong of a real and a complex matrix, and of none",
@@ -58,13 +58,13 @@ KNOWN = {
     r"worker gave 1\tTimeout.* in diff ": "so many differences, their number being drawn, take NumPy for ever",
     r"where: NumPy's value is another": "a number or a list where nothing is an array, as in autograd",
 }
-# No wrong call, of whatever kind, is answered with one of these.
+# Errors that no wrong call may raise.
 NEVER = (SystemError, NameError, AssertionError, RecursionError, ReferenceError)
 
 # --------------------------------------------------------------------------------------------------------- what to call
 
 FUNCTION_TYPES = (fastgrad.tracer.Primitive, types.FunctionType)
-# What reads and writes files, changes settings, or gives whatever was in memory.
+# Functions that read or write files, change settings, or return uninitialized memory.
 LEFT_OUT = {
     *(
         "load",
@@ -84,7 +84,7 @@ LEFT_OUT = {
 
 
 def functions_of(ours, theirs, ruled=False):
-    """The functions that this package has of a namespace, or those with a rule: the name, ours and theirs."""
+    """Return the functions of a namespace that this package has, or those with a rule: name, ours and theirs."""
     names = sorted(set(dir(ours)) & set(dir(theirs)) - LEFT_OUT)
     found = ((name, getattr(ours, name), getattr(theirs, name)) for name in names if not name.startswith("_"))
     return [
@@ -101,7 +101,7 @@ FUNCTIONS = [
     *functions_of(fastgrad.scipy.special, scipy.special, ruled=True),
     *functions_of(fastgrad.scipy.linalg, scipy.linalg, ruled=True),
 ]
-# Not `where`: NumPy 2.4 itself writes where it should not if that is wider than the other arguments.
+# `where` is left out: NumPy 2.4 writes out of bounds if it is wider than the other arguments.
 KEYWORDS = ("axis", "keepdims", "dtype", "out", "initial", "ddof", "n", "k", "axes", "order", "mode", "shape")
 OPERATORS = [
     getattr(operator, name)
@@ -131,7 +131,7 @@ CONTAINER_FUNCTIONS = [
     fastgrad.builtins.dict,
     fastgrad.builtins.isinstance,
 ]
-# What changes rules or classes for good is not called.
+# Functions that change rules or classes permanently are not called.
 ENGINE = [
     value
     for module in (fastgrad.core, fastgrad.tracer, fastgrad.util, fastgrad.misc.flatten)
@@ -196,7 +196,7 @@ DTYPES = (
 
 
 def arrays(pick):
-    """An array of any shape, dtype and layout."""
+    """Return an array of any shape, dtype and layout."""
     shape = tuple(pick((0, 1, 2, 3, 3)) for _ in range(pick((0, 1, 1, 1, 2, 2, 2, 3, 4))))
     x = programs.random_entries(pick, shape, "d") * pick((1.0, 1.0, 1.0, 3.0, 0.0, 1e200, 1e-200))
     if x.size and pick(range(6)) == 0:
@@ -266,7 +266,7 @@ def small(pick):
 
 
 def anything(pick, depth=0):
-    """An argument, arrays most often."""
+    """Return an argument of any type, most often an array."""
     kind = pick(range(20))
     if kind < 9:
         return arrays(pick)
@@ -289,11 +289,11 @@ def keywords(pick):
 
 
 class Finding(Exception):
-    """A fault, in words."""
+    """A fault, described in words."""
 
 
 def outcome(call, never=NEVER):
-    """What a call gives: (value, None) or (None, error)."""
+    """Return the outcome of a call: (value, None) or (None, error)."""
     try:
         return call(), None
     except never:
@@ -303,7 +303,7 @@ def outcome(call, never=NEVER):
 
 
 def same(a, b):
-    """Whether two results are alike to the last bits, type included."""
+    """Return whether two results agree in type and, up to rounding, in value."""
     if type(a) is not type(b):
         return False
     if isinstance(a, (list, tuple)):
@@ -323,7 +323,7 @@ def same(a, b):
 
 
 def check_modes(fun, x, value, name):
-    """Where both modes give a derivative of finite numbers, one is the other's transpose."""
+    """Check that the derivatives of both modes are each other's transpose where both are finite."""
     if not (isinstance(value, (onp.ndarray, onp.generic, float, complex)) and onp.asarray(value).dtype.char in "fdFD"):
         return
     if not isinstance(x, (onp.ndarray, onp.generic, float, complex)) or onp.asarray(x).dtype.char not in "fdFD":
@@ -341,7 +341,7 @@ def check_modes(fun, x, value, name):
         single = {onp.asarray(a).dtype.char for a in (x, value)} & set("fF")
         scale = onp.sum(onp.abs(one)) + onp.sum(onp.abs(other)) + (1e-4 if single else 1e-6)
         error = onp.abs(onp.sum(one) - onp.sum(other)) / scale
-    # Where numbers are that large, some on the way may have been too large.
+    # If numbers are this large, intermediate ones may have overflowed.
     if scale < 1e150 and error > (2e-2 if single else 1e-6):
         raise Finding(f"{name}: the modes differ, {onp.sum(one)} and {onp.sum(other)}")
 
@@ -353,7 +353,7 @@ def tangent_like(rng, x):
 
 
 def call_function(pick):
-    """A function with any arguments: NumPy's value or an error of the same kind, traced and not; the modes agree."""
+    """Call a function with any arguments: value or error are NumPy's, traced or not, and the modes agree."""
     name, ours, theirs = pick(FUNCTIONS)
     number = getattr(theirs, "nin", None) if pick(range(8)) else None
     args = [anything(pick) for _ in range(number or pick((0, 1, 1, 1, 2, 2, 2, 3, 4)))]
@@ -363,7 +363,7 @@ def call_function(pick):
 
 
 def call_case(pick):
-    """A call from the table of rules, with one argument or keyword another."""
+    """Make a call of the table of rules with one argument or keyword replaced."""
     case = pick(table.SMOOTH)
     args, kwargs = [*programs.arguments(case)], dict(case.sample.kwargs)
     place = pick(range(len(args)))
@@ -379,23 +379,23 @@ def call_case(pick):
 
 
 def relaid(pick, x):
-    """Other memory, of another dtype perhaps, with the same numbers."""
+    """Return the same numbers in memory of another layout, and perhaps of another dtype."""
     if not isinstance(x, onp.ndarray):
         return x
     return programs.laid_out(x.astype(pick((x.dtype, x.dtype, "f", "D", "i", ">f8"))), pick(programs.LAYOUTS))
 
 
 def check_function(pick, name, ours, theirs, args, kwargs):
-    """Compare a call with NumPy's, plain and traced, and the modes with one another."""
+    """Compare a call with NumPy's, on concrete and on traced values, and the modes with one another."""
     copies = [onp.array(a, copy=True, subok=True) if type(a) is onp.ndarray else a for a in args]
     want, error = outcome(lambda: theirs(*copies, **kwargs), ())
     never = () if type(error) in NEVER else NEVER
     got, our_error = outcome(lambda: ours(*args, **kwargs), never)
-    if error is None and our_error is not None:  # the copies are aligned, contiguous and can be written to
+    if error is None and our_error is not None:  # the copies are aligned, contiguous and writable
         error = outcome(lambda: theirs(*args, **kwargs), ())[1]
     if (error is None) != (our_error is None):
         raise Finding(f"{name}: NumPy {error!r:.90}, here {our_error!r:.90}")
-    # Places that `where` leaves out hold anything; so do NumPy's transforms of nothing.
+    # Elements that `where` leaves out are uninitialized; so are NumPy's transforms of empty arrays.
     undefined = (
         {"out", "where"} & set(kwargs)
         or len(args) > getattr(theirs, "nin", 9)
@@ -413,11 +413,11 @@ def check_function(pick, name, ours, theirs, args, kwargs):
 
     traced, traced_error = outcome(lambda: make_vjp(fun)(args[place])[1], never)
     x = args[place]
-    # Not an index: plain arrays make of a traced one what they can.
+    # Indices are left out: a plain array converts a traced index by itself.
     comparable = isinstance(x, (onp.ndarray, float, complex)) and onp.asarray(x).dtype.kind in "fc"
     comparable = comparable and not isinstance(want, (list, tuple))
     if error is None and traced_error is None and comparable and not undefined:
-        # A traced Python number may have become one of NumPy's.
+        # A traced Python number may have become a NumPy number.
         if not same(traced, type(traced)(want) if isinstance(want, (float, complex)) else want):
             raise Finding(f"{name}: another value when traced")
     if error is None and traced_error is None:
@@ -425,7 +425,7 @@ def check_function(pick, name, ours, theirs, args, kwargs):
 
 
 def call_operator(pick):
-    """Operators and methods of a box."""
+    """Use an operator or a method of a box."""
     x, y = anything(pick), anything(pick)
     binary, unary, method = pick(OPERATORS), pick(UNARY), pick(METHODS)
     args, kwargs = [anything(pick) for _ in range(pick((0, 0, 1, 2)))], keywords(pick)
@@ -448,7 +448,7 @@ def call_operator(pick):
 
 
 def call_differentiator(pick):
-    """grad and its like of any function at anything, and what they give called with anything."""
+    """Differentiate any function at any value, and call the result with anything."""
     inner = pick(
         (anp.sum, anp.sin, anp.exp, lambda x: x, lambda x, y=2.0: x * y, lambda *xs: xs[-1], anp.linalg.inv, None)
     )
@@ -474,7 +474,7 @@ def call_differentiator(pick):
 
 
 def call_engine(pick):
-    """The engine's own functions, with anything."""
+    """Call one of the engine's own functions with anything."""
     fun = pick(ENGINE)
     values = [anything(pick) for _ in range(3)]
     arguments = pick(range(5))
@@ -500,7 +500,7 @@ def call_engine(pick):
 
 
 def call_containers(pick):
-    """Lists, tuples and dicts as arguments and values."""
+    """Use lists, tuples and dicts as arguments and values."""
     tree, other = [anything(pick, 1) for _ in range(pick(range(4)))], anything(pick)
     tree = pick((list, tuple, lambda items: dict(zip("abc", items, strict=False))))(tree)
     make = pick(CONTAINER_FUNCTIONS)
@@ -526,7 +526,7 @@ def call_containers(pick):
 
 
 def call_program(pick):
-    """A correct program, in both modes."""
+    """Differentiate a correct program in both modes."""
     program = programs.random_program(pick)
     inputs = [programs.random_input(pick, pick("ddfD")) for _ in range(2)]
     yield lambda: f"{program} of {describe(inputs)}"
@@ -545,7 +545,7 @@ KINDS = [
 
 
 def describe(values):
-    """Values in a few words each."""
+    """Return a description of values, a few words each."""
     if isinstance(values, dict):
         return "{" + ", ".join(f"{key}: {describe([value])}" for key, value in values.items()) + "}"
     words = []
@@ -564,7 +564,7 @@ def describe(values):
 
 
 def one_call(seed, number):
-    """Make a call; give what is wrong, or None, and what it was."""
+    """Make a call; return the fault found, or None, and a description of the call."""
     rng = random.Random(seed << 40 | number)
     steps = rng.choice(KINDS)(rng.choice)
     with onp.errstate(all="ignore"):
@@ -574,7 +574,7 @@ def one_call(seed, number):
 
 
 def failure(steps):
-    """Do what is left of a call; give what is wrong, or None."""
+    """Run the remaining steps of a call and return the fault found, or None."""
     try:
         for _ in steps:
             pass
@@ -592,7 +592,7 @@ def failure(steps):
 
 
 def work(seed, first, last, folder):
-    """Make calls, the number of the present one noted in a file, findings printed."""
+    """Make calls and print the findings; the number of the current call stands in a file."""
     if "FASTGRAD_SANITIZE" not in os.environ:
         resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     sys.setrecursionlimit(600)
@@ -608,7 +608,7 @@ def work(seed, first, last, folder):
 
 
 def run(seed, first, last, folder):
-    """Make the calls of a batch in workers; give the findings."""
+    """Make the calls of a batch in worker processes and return the findings."""
     findings = []
     while first < last:
         now = Path(folder) / "now"
@@ -626,7 +626,7 @@ def run(seed, first, last, folder):
 
 
 def main():
-    """Make the calls and print the findings, one of each kind with the number of its like."""
+    """Make the calls and print one finding of each kind, with the number of findings of that kind."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)

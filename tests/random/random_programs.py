@@ -1,6 +1,6 @@
 """Random programs made of the table of primitives, on arrays of every shape and layout.
 
-What is chosen comes from ``pick(sequence)``: hypothesis, or a generator of random numbers with a seed.
+All choices come from ``pick(sequence)``: hypothesis, or a seeded generator of random numbers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRIMITIVES = sorted(BY_NAME)
 
 
 def arguments(case: Any) -> tuple:
-    """All positional arguments of a case of the table."""
+    """Return all positional arguments of a case of the table."""
     return _rebuild(case.sample.args, iter(case.variables))
 
 
@@ -37,7 +37,7 @@ def arguments(case: Any) -> tuple:
 
 
 def laid_out(x: onp.ndarray, layout: str) -> onp.ndarray:
-    """The same numbers (with "stride 0", the first of them everywhere) in memory of another kind."""
+    """Return the same numbers in memory of another layout; with "stride 0", the first of them everywhere."""
     if layout == "F":
         return onp.asfortranarray(x)
     if layout == "strided":
@@ -63,7 +63,7 @@ def laid_out(x: onp.ndarray, layout: str) -> onp.ndarray:
 
 
 def random_entries(pick: Pick, shape: tuple, dtype: str) -> onp.ndarray:
-    """Numbers of order 1."""
+    """Return random numbers of order 1."""
     rng = onp.random.default_rng(pick(range(1000)))
     entries = rng.uniform(-1.5, 1.5, shape)
     if dtype == "D":
@@ -72,7 +72,7 @@ def random_entries(pick: Pick, shape: tuple, dtype: str) -> onp.ndarray:
 
 
 def random_input(pick: Pick, dtype: str) -> Any:
-    """An array, 0-d, empty and with axes of size 1 among them, or a number."""
+    """Return a number or an array, sometimes 0-d, empty, or with axes of size 1."""
     shape = tuple(pick((0, 1, 2, 3, 3)) for _ in range(pick((0, 1, 1, 2, 2, 3))))
     x = random_entries(pick, shape, dtype)
     if shape == () and pick((True, False)):
@@ -90,12 +90,12 @@ def is_complex(x: Any) -> bool:
 
 
 def bounded(np: Any, x: Any) -> Any:
-    """Numbers between -1 and 1, in each component."""
+    """Return numbers between -1 and 1, in each component."""
     return np.sin(np.real(x)) + 1j * np.sin(np.imag(x)) if is_complex(x) else np.sin(x)
 
 
 def cycled(np: Any, x: Any, shape: tuple) -> Any:
-    """The entries of x in an array of another shape, over and over; their sum, 0, if there are none."""
+    """Return an array of another shape filled with the entries of x, repeated in order, or with zeros if x is empty."""
     flat = np.ravel(x)
     n = int(onp.prod(shape))
     if onp.size(flat) == 0:
@@ -117,14 +117,14 @@ class Table:
 
     @staticmethod
     def moved(np: Any, base: Any, value: Any) -> Any:
-        # By less than half of what keeps the entries apart from one another, and from the ends of the domain.
+        # Entries move by less than half of their distance from one another and from the ends of the domain.
         by = 0.04 * bounded(np, cycled(np, value, onp.shape(base)))
         return base + (by if is_complex(base) else np.real(by))
 
 
 @dataclass(frozen=True)
 class Unary:
-    """An elementwise function of the last value, brought into its domain."""
+    """An elementwise function of the last value, which is mapped into the function's domain first."""
 
     name: str
 
@@ -164,7 +164,7 @@ class Binary:
 
 @dataclass(frozen=True)
 class Reshaping:
-    """What changes the shape of the last value, along one of its axes."""
+    """A function that changes the shape of the last value, along one of its axes."""
 
     name: str
     axis: int

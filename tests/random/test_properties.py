@@ -1,6 +1,6 @@
-"""Random programs of the table's primitives: NumPy's values, and derivatives that agree by every way to have them.
+"""Random programs of the table's primitives: values are NumPy's, and all ways to compute a derivative agree.
 
-The programs are the same in every run; ``FASTGRAD_EXAMPLES=10000`` takes other ones, and that many of each kind.
+The programs are the same in every run; ``FASTGRAD_EXAMPLES=10000`` takes others, 10000 of each kind.
 """
 
 import os
@@ -45,7 +45,7 @@ def examples(number):
         derandomize=not EXAMPLES,
         deadline=None,
         database=None,
-        phases=[Phase.explicit, Phase.generate],  # a program is short enough, and to shrink one takes minutes
+        phases=[Phase.explicit, Phase.generate],  # programs are short, and shrinking one takes minutes
         suppress_health_check=list(HealthCheck),
     )
 
@@ -82,7 +82,7 @@ PUSHES = {
     "make_jvp": lambda h, v, x: make_jvp(h)(x)(v)[1],
     "make_jvp_reversemode": lambda h, v, x: make_jvp_reversemode(h)(x)(v),
 }
-# Jacobians have a row for each number of the output: the derivative if all is real.
+# A Jacobian has a row for each number of the output; it is the derivative if all numbers are real.
 REAL_PULLS = {
     **PULLS,
     "jacobian": pull_by_columns(jacobian),
@@ -99,7 +99,7 @@ REAL_PUSHES = {
 
 
 class Level:
-    """A derivative of a function of one argument: a pull along w or a push along v, by one way and by another."""
+    """A derivative of a function of one argument, a pullback of w or a pushforward of v, computed in two ways."""
 
     def __init__(self, pick, x, value):
         real = not (onp.iscomplexobj(x) or onp.iscomplexobj(value))
@@ -113,18 +113,18 @@ class Level:
         return lambda x: self.table[self.ways[i]](h, self.along, x)
 
     def differences(self, h, pick, x):
-        """What the derivative is paired with, and the pairing by differences of h."""
+        """Return what the derivative is paired with, and the pairing by differences of h."""
         v = like(pick, x) if self.pulls else self.along
         return v, [central(lambda t: h(x + t * v), step) for step in (1e-3, 5e-4)]
 
 
 def like(pick, x):
-    """Random numbers of the shape and kind of x."""
+    """Return random numbers of the shape and dtype of x."""
     return programs.random_entries(pick, onp.shape(x), onp.asarray(x).dtype.char)[()]
 
 
 def central(f, step):
-    """The derivative at 0, to fourth order."""
+    """Return the derivative at 0 by differences of fourth order."""
     return (8 * (f(step) - f(-step)) - (f(2 * step) - f(-2 * step))) / (12 * step)
 
 
@@ -136,7 +136,7 @@ def paired(a, b):
 
 
 class Problem:
-    """A program with its arguments, and the function of one of them."""
+    """Return a program with its arguments, and the function of one of them."""
 
     def __init__(self, pick, dtype):
         self.program = programs.random_program(pick)
@@ -172,7 +172,7 @@ def test_the_value_is_numpys_and_the_cotangent_is_like_the_argument(dtype, data)
         assert onp.asarray(got).dtype == onp.asarray(want).dtype, problem
         close(got, want, 1e-13 if onp.asarray(want).dtype.char in "dD" else 1e-5, problem)
     assert onp.shape(cotangent) == onp.shape(problem.x), problem
-    # Of either byte order.
+    # The byte order may differ.
     assert onp.asarray(cotangent).dtype.type is onp.asarray(problem.x).dtype.type, problem
     assert onp.shape(tangent) == onp.shape(want), problem
     for x, before in zip(problem.inputs, kept, strict=True):
@@ -195,7 +195,7 @@ def test_derivatives_nest_by_any_ways(dtype, data):
     v, slopes = level.differences(inner, pick, problem.x)
     if level.pulls:
         got, slopes = paired(got, v), [paired(level.along, slope) for slope in slopes]
-    # Some programs turn so fast that differences say little; two steps tell how much.
+    # Some programs oscillate so fast that differences are inexact; two step sizes show by how much.
     doubt = onp.max(onp.abs(slopes[0] - slopes[1]), initial=0.0) / (1e-3 + onp.max(onp.abs(slopes[1]), initial=0.0))
     close(got, slopes[1], 1e-5 + 10 * doubt, f"{level.ways[0]} of {problem} for differences")
 

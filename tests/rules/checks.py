@@ -1,9 +1,9 @@
-"""What the table of rules is made of, and the checks that each of its samples goes through.
+"""The entries of the table of rules, and the checks that are made of each sample.
 
 A :class:`Row` names a primitive, a :class:`Sample` one call of it. :class:`Case` is a sample at one dtype with its
-random directions fixed; its ``check_*`` methods are the tests. The inner product of a cotangent ``g`` with a tangent
+random directions fixed; its ``check_*`` methods are the tests. The inner product of a cotangent ``g`` and a tangent
 ``v`` is ``Re(sum(g * v))``, without conjugation: for a real function of a complex ``z`` the gradient is
-``du/dx - i du/dy``. Directional differences are enough: a wrong entry of a Jacobian shows along a random direction.
+``du/dx - i du/dy``. Directional differences suffice: a wrong entry of a Jacobian shows along a random direction.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from fastgrad import make_jvp, make_vjp
 
 Tree = Any
 
-# What is the matter with autograd where it is not to be followed.
+# Faults of autograd.
 ERRS = "errs"
 WRONG = "a wrong number"
 SHAPE = "a cotangent of the wrong shape"
 COMPLEX = "a complex cotangent of a real argument"
 NO_RULE = "no rule"
 
-# Error allowed, relative to 1 + the largest entry, by working precision.
+# Allowed error, relative to 1 + the largest entry, for each dtype.
 DIFFERENCE_TOL = {"d": 2e-7, "D": 2e-7, "f": 1e-3, "F": 1e-3}
 EXACT_TOL = {"d": 1e-11, "D": 1e-11, "f": 5e-5, "F": 5e-5}
 SECOND_TOL = 2e-6
@@ -114,17 +114,17 @@ class Constant:
 
 
 def arr(*shape: int, **options: Any) -> Variable:
-    """A random array of this shape; see `Variable` for the options."""
+    """Return a random array of this shape; see `Variable` for the options."""
     return Variable(shape, **options)
 
 
 def val(values: Any, **options: Any) -> Variable:
-    """An array with these entries; see `Variable` for the options."""
+    """Return an array with these entries; see `Variable` for the options."""
     return Variable(onp.shape(values), values=values, **options)
 
 
 def const(value: Any) -> Constant:
-    """A float that is not differentiated."""
+    """Return a float that is not differentiated."""
     return Constant(value)
 
 
@@ -139,7 +139,7 @@ def _leaves(tree: Tree) -> list[Any]:
 
 
 def _rebuild(tree: Tree, values: Iterator[Any]) -> Tree:
-    """The tree with each of its variables replaced by the next of `values`."""
+    """Return the tree with each of its variables replaced by the next of `values`."""
     if isinstance(tree, (list, tuple)):
         return type(tree)([_rebuild(item, values) for item in tree])
     if isinstance(tree, Constant):
@@ -175,15 +175,15 @@ class Sample:
     order : {1, 2}
         2 if the function is twice differentiable here.
     kink : bool
-        The function has no derivative here: differences are not asked, what is chosen must still be consistent.
+        The function has no derivative here: there is no comparison with differences, but both modes must agree.
     coarse : bool
         The call itself rounds to single precision.
     refused : bool
-        There is no rule for this call: it works on plain values, and says so in both modes on traced ones.
+        There is no rule for this call: it works on concrete values, and raises an error in both modes.
     oracle : bool or str or mapping
         True if autograd is right here; else the reason why it is not, for all dtypes or by dtype character.
     pullback : callable or None
-        ``pullback(g, *variables)`` gives the cotangents that are right where differences cannot tell.
+        ``pullback(g, *variables)`` returns the correct cotangents where differences cannot be used.
     """
 
     args: tuple
@@ -197,12 +197,12 @@ class Sample:
     pullback: Callable | None = None
 
     def but(self, **changes: Any) -> Sample:
-        """The same call with other flags."""
+        """Return the same call with other flags."""
         return replace(self, **changes)
 
 
 def sample(*args: Any, **kwargs: Any) -> Sample:
-    """A call with these arguments; set its flags with `Sample.but`."""
+    """Return a call with these arguments; set its flags with `Sample.but`."""
     return Sample(args, kwargs)
 
 
@@ -216,13 +216,13 @@ class Row:
         The name in NumPy's namespace, or any other if `fun` is given.
     samples : sequence of Sample
     fun : callable or None
-        Takes the NumPy namespace to use, gives the function.
+        Takes the NumPy namespace to use and returns the function.
     ref : callable or None
         What the function must equal, if NumPy has no such function.
     covers : tuple of str
         The ``__name__`` of the primitives whose rules are checked here; the name itself if empty.
     oracle : bool or str
-        A reason here holds for every sample of the row.
+        A reason given here applies to every sample of the row.
     """
 
     name: str
@@ -239,7 +239,7 @@ class Row:
 
     @property
     def exists(self) -> bool:
-        """False for a function that this NumPy does not have."""
+        """Return whether this NumPy has the function."""
         return self.fun is not None or self.ref is not None or hasattr(onp, self.name)
 
     def cases(self) -> list[Case]:
@@ -271,7 +271,7 @@ def _pairing(left: list, right: list) -> float:
 
 
 def _direction(x: Any, rng: onp.random.Generator) -> Any:
-    """Random numbers of the kind of x, in its memory order, so that ``x + t * v`` keeps the order of x."""
+    """Return random numbers of the dtype of x, in its memory order, so that ``x + t * v`` keeps the order of x."""
     x = onp.asanyarray(x) if not onp.isscalar(x) else x
     entries = rng.standard_normal(onp.shape(x))
     if onp.iscomplexobj(x):
@@ -284,13 +284,13 @@ def _direction(x: Any, rng: onp.random.Generator) -> Any:
 
 
 def _widen(x: Any) -> Any:
-    """x in double precision, in its memory order."""
+    """Return x in double precision, in its memory order."""
     wide = {"f": "d", "F": "D"}.get(onp.result_type(x).char)
     return x if wide is None else onp.asarray(x).astype(wide)
 
 
 def _central(f: Callable[[float], list], step: float) -> list:
-    """The derivative at 0 of a function that returns a list of arrays, to fourth order in `step`."""
+    """Return the derivative at 0 of a function that returns a list of arrays, to fourth order in `step`."""
     far, near = 2.0 * step, step
     points = zip(f(far), f(near), f(-near), f(-far), strict=True)
     return [(8.0 * (onp.subtract(b, c)) - onp.subtract(a, d)) / (12.0 * step) for a, b, c, d in points]
@@ -325,7 +325,7 @@ class Case:
 
     @property
     def has_matrix(self) -> bool:
-        """Whether an argument has a memory order to speak of."""
+        """Return whether an argument has more than one axis, so that its memory order matters."""
         return any(isinstance(x, Variable) and len(x.shape) > 1 for x in _leaves(self.sample.args))
 
     @cached_property
@@ -340,7 +340,7 @@ class Case:
 
     @cached_property
     def expected(self) -> Tree:
-        """NumPy's answer."""
+        """Return NumPy's result."""
         return self.call(onp)(*self.variables)
 
     @cached_property
@@ -350,14 +350,14 @@ class Case:
 
     @cached_property
     def second_directions(self) -> tuple[list, list]:
-        """A change of each cotangent, and a change of each tangent."""
+        """Return a change of each cotangent, and a change of each tangent."""
         rng = self.rng("second directions")
         return [_direction(g, rng) for g in self.cotangents], [_direction(v, rng) for v in self.tangents]
 
     # -- calling ---------------------------------------------------------------------------------------------------
 
     def call(self, np: Any) -> Callable:
-        """The function of the variables alone."""
+        """Return the function of the variables alone."""
         fun, sample = self.row.function(np), self.sample
         return lambda *variables: fun(*_rebuild(sample.args, iter(variables)), **sample.kwargs)
 
@@ -367,12 +367,12 @@ class Case:
         return 0 if n == 1 else tuple(range(n))
 
     def inputs(self, joint: Any) -> list:
-        """What a joint derivative gives, as a list with an item a variable."""
+        """Return the result of a joint derivative as a list with one item for each variable."""
         n = len(self.variables)
         return [joint] if n == 1 else [joint[i] for i in range(n)]
 
     def outputs(self, answer: Any) -> list:
-        """An answer, or its tangent, as a list with an item an output."""
+        """Return a result, or its tangent, as a list with one item for each output."""
         if isinstance(self.expected, (list, tuple)):
             return [answer[i] for i in range(len(self.expected))]
         return [answer]
@@ -385,25 +385,25 @@ class Case:
         return inputs[0] if len(inputs) == 1 else tuple(inputs)
 
     def pullbacks(self, pull: Callable = make_vjp, np: Any = anp) -> list:
-        """The cotangent of each variable, each traced alone."""
+        """Return the cotangent of each variable, each traced alone."""
         fun, g = self.call(np), self.like_answer(self.cotangents)
         return [pull(fun, i)(*self.variables)[0](g) for i in range(len(self.variables))]
 
     @cached_property
     def pulled(self) -> list:
-        """The cotangent of each variable, all traced together."""
+        """Return the cotangent of each variable, all traced together."""
         vjp, _ = make_vjp(self.call(anp), self.argnums)(*self.variables)
         return self.inputs(vjp(self.like_answer(self.cotangents)))
 
     @cached_property
     def pushed(self) -> list:
-        """The tangent of each output, all variables moving together."""
+        """Return the tangent of each output for tangents of all variables together."""
         push = make_jvp(self.call(anp), self.argnums)(*self.variables)
         return self.outputs(push(self.like_variables(self.tangents))[1])
 
     @cached_property
     def differences(self) -> list:
-        """The tangent of each output by central differences of NumPy's function, in double precision."""
+        """Return the tangent of each output by central differences of NumPy's function, in double precision."""
         fun, lines = self.call(onp), list(zip(map(_widen, self.variables), map(_widen, self.tangents), strict=True))
 
         def along(t: float) -> list:
@@ -414,7 +414,7 @@ class Case:
     # -- first order -----------------------------------------------------------------------------------------------
 
     def check_value(self) -> None:
-        """Plain and traced, the value is NumPy's."""
+        """Check that the value is NumPy's, for concrete and for traced variables."""
         plain = self.call(anp)(*self.variables)
         assert type(plain) is type(self.expected), f"a {type(plain)} instead of a {type(self.expected)}"
         answers = [("plain", plain)]
@@ -431,7 +431,7 @@ class Case:
                 onp.testing.assert_allclose(got, want, rtol=8 * eps, atol=8 * eps, err_msg=mode)
 
     def check_refusal(self) -> None:
-        """Neither mode passes over what it has no rule for."""
+        """Check that both modes refuse the call."""
         assert type(self.call(anp)(*self.variables)) is type(self.expected)
         for i, v in enumerate(self.tangents):
             with pytest.raises(NotImplementedError):
@@ -440,14 +440,16 @@ class Case:
                 make_jvp(self.call(anp), i)(*self.variables)(v)
 
     def check_cotangents(self) -> None:
-        """A cotangent has shape and dtype of its argument, is the same whether the others are traced or not, and
-        nothing that was passed in has changed."""
+        """Check that a cotangent has its argument's shape and dtype and does not depend on what else is traced.
+
+        Nothing that was passed in may change.
+        """
         given = [*self.variables, *self.cotangents]
         before = [onp.array(x, copy=True) for x in given]
         alone = self.pullbacks()
         for i, (got, x) in enumerate(zip(alone, self.variables, strict=True)):
             if isinstance(x, (float, complex)) and not isinstance(x, onp.generic):
-                # A Python number has no precision of its own beside an array.
+                # The dtype of a Python number adapts to the arrays beside it.
                 assert onp.iscomplexobj(got) == isinstance(x, complex), f"cotangent {i}: {got} for {x}"
                 assert onp.shape(got) == (), f"cotangent {i}: shape {onp.shape(got)} for a number"
             else:
@@ -459,13 +461,13 @@ class Case:
             _assert_close(alone, _leaves(expected), EXACT_TOL[self.precision], "cotangents")
 
     def check_vjp(self) -> None:
-        """The pullback agrees with differences along one direction."""
+        """Check that the pullback agrees with differences along one direction."""
         by_rule = _pairing(self.pulled, self.tangents)
         by_difference = _pairing(self.cotangents, self.differences)
         _assert_close([by_rule], [by_difference], DIFFERENCE_TOL[self.precision], "VJP against differences")
 
     def check_jvp(self) -> None:
-        """The pushforward agrees with differences; a tangent has the dtype of the answer if all arguments share one."""
+        """Check the pushforward against differences; a tangent has the result's dtype if all arguments share one."""
         one_dtype = len({onp.result_type(x) for x in self.variables}) == 1
         for got, want in zip(self.pushed, self.outputs(self.expected), strict=True):
             assert onp.iscomplexobj(got) <= onp.iscomplexobj(want), "a complex tangent of a real answer"
@@ -474,7 +476,7 @@ class Case:
         _assert_close(self.pushed, self.differences, DIFFERENCE_TOL[self.precision], "JVP against differences")
 
     def check_layouts(self) -> None:
-        """How tangents and cotangents lie in memory makes no difference."""
+        """Check that the memory layout of tangents and cotangents makes no difference."""
         push = make_jvp(self.call(anp), self.argnums)(*self.variables)
         vjp, _ = make_vjp(self.call(anp), self.argnums)(*self.variables)
         for lay in (onp.ascontiguousarray, onp.asfortranarray):
@@ -486,7 +488,7 @@ class Case:
             _assert_close(pulled, self.pulled, EXACT_TOL[self.precision], "VJP of cotangents in another order")
 
     def check_transpose(self) -> None:
-        """The two rules are each other's transpose; each argument's tangent adds to the whole."""
+        """Check that VJP and JVP are each other's transpose, and that the tangents of single arguments add up."""
         forward = [onp.multiply(g, t) for g, t in zip(self.cotangents, self.pushed, strict=True)]
         size = sum(float(onp.sum(onp.abs(p))) for p in forward)
         error = abs(sum(float(onp.sum(onp.real(p))) for p in forward) - _pairing(self.pulled, self.tangents))
@@ -503,19 +505,19 @@ class Case:
         return [anp.add(x, anp.multiply(t, v)) for x, v in zip(points, directions, strict=True)]
 
     def pullback_along(self, t: Any) -> Any:
-        """``<v, J(x + t v)^T (g + t dg)>``, a scalar function of t."""
+        """Return ``<v, J(x + t v)^T (g + t dg)>``, a scalar function of t."""
         cotangents = self._along(self.cotangents, self.second_directions[0], t)
         vjp, _ = make_vjp(self.call(anp), self.argnums)(*self._along(self.variables, self.tangents, t))
         return _traced_pairing(self.second_directions[1], self.inputs(vjp(self.like_answer(cotangents))))
 
     def pushforward_along(self, t: Any) -> Any:
-        """``<g, J(x + t v) (v + t dv)>``, a scalar function of t."""
+        """Return ``<g, J(x + t v) (v + t dv)>``, a scalar function of t."""
         tangents = self._along(self.tangents, self.second_directions[1], t)
         push = make_jvp(self.call(anp), self.argnums)(*self._along(self.variables, self.tangents, t))
         return _traced_pairing(self.cotangents, self.outputs(push(self.like_variables(tangents))[1]))
 
     def check_second_order(self, first: str) -> None:
-        """Reverse and forward mode over the first derivative agree with its differences."""
+        """Check that reverse and forward mode of the first derivative agree with its differences."""
         along = self.pullback_along if first == "VJP" else self.pushforward_along
         expected = _central(lambda t: [along(t)], 5e-4)
         _assert_close([make_vjp(along)(0.0)[0](1.0)], expected, SECOND_TOL, f"reverse over {first}")
@@ -525,21 +527,21 @@ class Case:
 
     @property
     def oracle_fault(self) -> str | None:
-        """Why autograd is not to be followed here, or None."""
+        """Return autograd's fault in this case, or None."""
         oracle = self.sample.oracle if self.row.oracle is True else self.row.oracle
         if isinstance(oracle, Mapping):
             return oracle.get(self.dtype)
         return None if oracle is True else oracle
 
     def check_oracle(self, pull: Callable, np: Any) -> None:
-        """The cotangents are autograd's; where it is said to be at fault, it is."""
+        """Check that the cotangents are autograd's, or that autograd has the fault that the table claims."""
         fault = None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 answer = self.outputs(self.call(np)(*self.variables))
                 theirs = self.pullbacks(pull, np)
-        except Exception as error:  # whatever it is, it counts as a fault
+        except Exception as error:  # any error counts as a fault
             fault = error
         else:
             try:

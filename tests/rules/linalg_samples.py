@@ -10,14 +10,14 @@ from checks import ERRS, Row, Sample, Variable, sample
 
 NUMPY_2 = hasattr(onp.linalg, "matrix_transpose")
 INF = onp.inf
-# An autograd that knows nothing of the function or keyword.
+# autograd does not know the function or keyword.
 UNKNOWN = ERRS
 
 REGULAR = ((2.0, 0.5, -0.3), (0.4, -1.5, 0.6), (0.2, 0.7, 1.2))
 
 
 def la(name: str) -> Callable:
-    """The function of this name of ``linalg``, for `Row`."""
+    """Return what `Row` takes as the function of this name of ``linalg``."""
     return lambda np: getattr(np.linalg, name)
 
 
@@ -46,12 +46,12 @@ def _is_spread(x: onp.ndarray) -> bool:
 
 
 def mat(*shape: int, **options) -> Matrix:
-    """A random matrix or stack of them, as `Matrix` says."""
+    """Return a random matrix or a stack of them; see `Matrix`."""
     return Matrix(shape, **options)
 
 
 def square(*dtypes: str) -> list[Sample]:
-    """Matrices, stacks of them, and layouts."""
+    """Return samples of square matrices and stacks of them, in several layouts."""
     return [
         sample(mat(3, 3)).but(dtypes="dfD"),
         sample(mat(2, 2, layout="T")).but(dtypes="dfD"),

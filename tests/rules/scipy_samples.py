@@ -28,7 +28,7 @@ def scipy_row(module: str, name: str, samples: list[Sample], detail: str = "", *
 
 
 def one(dtypes: str = "df", **options: Any) -> list[Sample]:
-    """Samples of a function of one argument."""
+    """Return samples of a function of one argument."""
     return [
         sample(arr(4, **options)).but(dtypes=dtypes),
         sample(arr(2, 3, layout="T", **options)),
@@ -40,7 +40,7 @@ def one(dtypes: str = "df", **options: Any) -> list[Sample]:
 
 
 def two(a: dict, b: dict, dtypes: str = "df", broken: bool = False) -> list[Sample]:
-    """Samples of a function of two arguments, broadcast in every way."""
+    """Return samples of a function of two arguments, broadcast in every way."""
     shapes = [((3,), (3,)), ((2, 3), (3,)), ((3, 1), (1, 2)), ((), (2,)), ((2,), ()), ((), ()), ((1,), (0,))]
     samples = [sample(arr(*m, **a), arr(*n, **b)) for m, n in shapes]
     samples = [samples[0].but(dtypes=dtypes), *samples[1:]]
@@ -49,7 +49,7 @@ def two(a: dict, b: dict, dtypes: str = "df", broken: bool = False) -> list[Samp
 
 
 def order(first: list, *rest: dict, dtypes: str = "df") -> list[Sample]:
-    """Samples of a function whose first arguments are constants."""
+    """Return samples of a function whose first arguments are constants."""
     samples = [sample(*[const(c) for c in constants], *[arr(3, **o) for o in rest]) for constants in first]
     grid = [sample(*[const(c) for c in first[0]], *[arr(2, 3, layout="T", **o) for o in rest])]
     scalars = [sample(*[const(c) for c in first[0]], *[arr(**o) for o in rest])]
@@ -57,7 +57,7 @@ def order(first: list, *rest: dict, dtypes: str = "df") -> list[Sample]:
 
 
 def parameters(*values: dict) -> list[Sample]:
-    """Samples of real arguments together, broadcast against each other."""
+    """Return samples of several real arguments, broadcast against each other."""
     n = len(values)
     shapes = [[(3,)] * n, [(2, 3), (3,), (2, 1), (1, 3)][:n], [(), (2,), (), (2,)][:n], [()] * n]
     return [sample(*[arr(*s, **o) for s, o in zip(row, values, strict=False)]) for row in shapes]

@@ -11,7 +11,7 @@ from table_elementwise import POSITIVE, unary
 
 
 def _operator_rows() -> list[Row]:
-    """The operators of a box, either side."""
+    """Return the rows of the operators of a box on either side."""
     pairs = [
         sample(1.5, 0.7),
         sample(arr(3), arr(3)).but(dtypes="dfD"),
@@ -76,7 +76,7 @@ METHODS: dict[str, tuple[Any, list[Sample]]] = {
     "clip": (lambda x, low, high: x.clip(low, high), [sample(arr(5, distinct=0.05), const(-0.1), const(0.2))]),
     "dot": (
         lambda x, y: x.dot(y),
-        # A traced argument of a plain array's method is out of the tracer's reach, so only the array is traced.
+        # A method of a plain array cannot trace its argument, so only the array is traced.
         [sample(arr(2, 3), const(onp.ones(3))).but(oracle=ERRS), sample(arr(3), const(onp.ones(3))).but(oracle=ERRS)],
     ),
     "ravel": (lambda x: x.ravel(), [sample(arr(2, 3))]),

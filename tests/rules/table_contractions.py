@@ -11,7 +11,7 @@ Shape = tuple[int, ...]
 
 
 def pairs(shapes: list[tuple[Shape, Shape]], dtypes: str = "dfD") -> list[Sample]:
-    """A sample for each pair of shapes; every dtype for the first three, every layout in turn."""
+    """Return a sample for each pair of shapes; every dtype for the first three, every layout in turn."""
     layouts = itertools.cycle([("C", "C"), ("T", "C"), ("C", "R"), ("S", "T")])
     samples = [
         sample(arr(*a, layout=left), arr(*b, layout=right))
@@ -21,7 +21,7 @@ def pairs(shapes: list[tuple[Shape, Shape]], dtypes: str = "dfD") -> list[Sample
 
 
 def mixed(a: Shape, b: Shape, oracle: bool | str = True) -> list[Sample]:
-    """One argument complex (where autograd may be at fault), one constant, one an array of integers."""
+    """Return samples with one argument complex (where autograd may be wrong), constant, or of integers."""
     return [
         sample(arr(*a), arr(*b, kind="D")).but(oracle=oracle),
         sample(arr(*a, kind="D"), arr(*b)).but(oracle=oracle),

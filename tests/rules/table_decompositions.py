@@ -1,7 +1,7 @@
 """Samples of the decompositions of `numpy.linalg`.
 
-What a matrix does not fix, phases and bases, differences cannot check: such results are checked through functions that
-do not depend on it.
+Differences cannot check phases and bases, which a matrix does not determine: these results are checked through
+functions that do not depend on them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from linalg_samples import NUMPY_2, REGULAR, adjoint, la, mat, part, row, square
 
 # ------------------------------------------------------------------------------------------------------- decompositions
 
-# `WEIGHTS` tell the vectors apart by their place.
+# `WEIGHTS` distinguish the vectors by their position.
 WEIGHTS = onp.array([1.0, -2.0, 0.5, 3.0])
 
 
@@ -48,7 +48,7 @@ def of_svd(np):
 
 
 def spans_of_svd(first: int, side: int) -> Callable:
-    """The projector on the vectors from the ``first`` on: the left ones or, with side 2, the right ones."""
+    """Return the projector on the vectors from number ``first`` on, the left (side 0) or the right (side 2) ones."""
 
     def make(np):
         def fun(a, **kwargs):

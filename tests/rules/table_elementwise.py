@@ -9,7 +9,7 @@ from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const
 
 
 def unary(dtypes: str = "df", **options: Any) -> list[Sample]:
-    """A scalar, 0-d, every layout, empty; the first three at every dtype."""
+    """Return samples of a scalar, 0-d, empty and other arrays in every layout; the first three at every dtype."""
     low, high = options.get("lo", -1.5), options.get("hi", 1.5)
     inside = float(low + 0.6 * (high - low))
     return [
@@ -26,7 +26,7 @@ def unary(dtypes: str = "df", **options: Any) -> list[Sample]:
 
 
 def binary(dtypes: str = "df", left: dict | None = None, right: dict | None = None) -> list[Sample]:
-    """Every way of broadcasting two arguments."""
+    """Return samples of every way of broadcasting two arguments."""
     left, right = left or {}, right or {}
     a = left.get("distinct", left.get("lo", -1.5) * 0.3 + left.get("hi", 1.5) * 0.7)
     b = right.get("distinct", right.get("lo", -1.5) * 0.4 + right.get("hi", 1.5) * 0.6)
@@ -53,7 +53,7 @@ def binary(dtypes: str = "df", left: dict | None = None, right: dict | None = No
 
 
 def half_complex(left: dict | None = None, right: dict | None = None) -> list[Sample]:
-    """A real and a complex argument, each way: the real one has a real cotangent."""
+    """Return samples of a real and a complex argument in both orders: the real one has a real cotangent."""
     left, right = left or {}, right or {}
     return [
         sample(arr(3, **left), arr(3, kind="D", **right)),
@@ -104,7 +104,7 @@ DOMAINS: dict[str, dict] = {
 MASK = onp.array([True, False, True, True])
 BOTH_SIDES = val((-2.5, -0.7, 0.4, 2.2))
 
-# What one function has beyond the samples of `unary`.
+# Samples of single functions beyond those of `unary`.
 EXTRA: dict[str, list[Sample]] = {
     "absolute": [
         sample(val((0.0, 1.0, -2.0))).but(kink=True),
@@ -171,7 +171,7 @@ POWERS = [
     sample(val((0.0, 1.5)), val((2.0, 3.0))).but(
         kink=True, pullback=lambda g, x, y: [g * y * x ** (y - 1), g * onp.array([0.0, onp.log(1.5) * 1.5**3])]
     ),
-    # Each has a form of its own, as have their neighbours' general ones.
+    # Some exponents have a special form; those beside them have the general one.
     *[sample(arr(3, **POSITIVE), const(y)) for y in (-2.0, -1.5, -0.5, 0.5, 1.5, 2.5, 4.0, 5, 6.0)],
     *[sample(1.3, const(y)) for y in (-2, -0.5, 0.5, 1.5, 3, 4)],
     sample(2, arr(3)),
@@ -183,7 +183,7 @@ POWERS = [
 
 
 def _filled(name: str) -> Row:
-    """A ufunc with ``where=`` and ``out=``, which writes into an array that is not traced."""
+    """Return the row of a ufunc with ``where=`` and ``out=``, which writes into an array that is not traced."""
 
     def make(np: Any) -> Any:
         return lambda *args, where: getattr(np, name)(*args, where=where, out=onp.full(4, 2.0))
@@ -224,7 +224,7 @@ def _binary_rows() -> list[Row]:
 
 
 def _ruleless_rows() -> list[Row]:
-    """Functions for which autograd has no rule."""
+    """Return the rows of functions for which autograd has no rule."""
     remainders = [
         sample(4.5, 1.7).but(dtypes="df"),
         sample(val((5.3, -3.1, 2.2, -2.2)), val((2.0, 1.7, -0.9, -0.9))),

@@ -25,7 +25,7 @@ COMPLEX = [
     *[sample(arr(5), norm=norm).but(dtypes="dD") for norm in ("backward", "ortho", "forward")],
     *[sample(arr(2, 4), n=n, axis=0, norm=norm) for n in (1, 3) for norm in ("ortho", "forward")],
 ]
-# autograd errs where the number of points is odd, and scales by the wrong norm where one is given.
+# autograd raises an error if the number of points is odd, and scales wrongly if a norm is given.
 REAL = [
     sample(arr(4)).but(dtypes="df"),
     sample(arr(2)),
@@ -69,7 +69,8 @@ HALF = [
     *[sample(arr(4), 5, norm=norm).but(dtypes="dD", oracle=ERRS) for norm in ("backward", "ortho", "forward")],
 ]
 
-# Along many axes, the last two by default: what is the matter with autograd's complex, real and inverse real transform.
+# Transforms along several axes, by default the last two: each with autograd's faults in the complex, real and inverse
+# real transform.
 TWO = [
     (sample(arr(4, 6)), True, True, True),
     (sample(arr(3, 5, layout="T")), True, ERRS, True),
@@ -89,7 +90,7 @@ TWO = [
     (sample(arr(4, 3), s=(3, 5, 6), axes=(0, 1, -2), norm="forward"), WRONG, WRONG, WRONG),
     (sample(arr(4, 3), s=(6, 3), axes=(0, 0)), WRONG, ERRS, ERRS),
 ]
-# NumPy 1 takes no -1, "as long as it is".
+# NumPy 1 does not accept -1, which keeps the length of an axis.
 TWO += (
     []
     if NUMPY_1
@@ -103,7 +104,7 @@ MANY = [*TWO, (sample(arr(4)), True, True, True), (sample(arr(2, 2, 3, 4)), True
 
 
 def of_kind(kind: str, table: list[tuple]) -> list[Sample]:
-    """Give the samples for one kind of transform."""
+    """Return the samples for one kind of transform."""
     column = 1 + ("complex", "real", "half").index(kind)
     dtypes = "d" if kind == "real" else "dD"
     first = table[0][0].but(dtypes="df" if kind == "real" else "dfDF")
@@ -123,7 +124,7 @@ SHIFTS = [
 
 
 def row(name: str, samples: list[Sample], **options: Any) -> Row:
-    """Give the row of a function of ``numpy.fft``."""
+    """Return the row of a function of ``numpy.fft``."""
     return Row(f"fft.{name}", samples, fun=lambda np: getattr(np.fft, name), covers=(name,), **options)
 
 

@@ -37,7 +37,7 @@ SOLVE = [
     sample(((2.0, 1.0), (0.5, 3.0)), arr(2)).but(oracle=ERRS),
     sample([[2, 1], [1, 3]], arr(2)),
 ]
-if NUMPY_2:  # before, b with one axis less than a was a stack of vectors
+if NUMPY_2:  # earlier, a b with one axis fewer than a was a stack of vectors
     SOLVE += [
         sample(mat(2, 3, 3), arr(3, 2)).but(dtypes="dD", oracle=ERRS),
         sample(mat(2, 1, 3, 3), arr(4, 3, 2)).but(oracle=ERRS),

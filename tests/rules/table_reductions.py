@@ -14,7 +14,7 @@ COLUMN = onp.array([[True], [False]])
 
 
 def reduction(dtypes: str, scalar: bool = True, **options: Any) -> list[Sample]:
-    """Every form of axis, with and without keepdims, on each layout."""
+    """Return samples of every form of axis, with and without keepdims, in each layout."""
     cube = arr(2, 3, 4, **options)
     samples = [
         sample(arr(4, **options)).but(dtypes=dtypes),
@@ -82,7 +82,7 @@ def _spread(name: str) -> list[Sample]:
     masked = [sample(arr(2, 4), where=wide), sample(arr(2, 4), where=wide, axis=1, ddof=1)]
     samples += [s.but(oracle=WRONG) for s in masked]
     if name == "std":
-        # One item, or equal items, have no spread: the derivative is chosen to be zero.
+        # The spread of one item, or of equal items, is zero; its derivative is chosen to be zero.
         samples = [s for s in samples if s.args[0] != arr(1, 3)]
         equal = [sample(val((2.0, 2.0, 2.0))), sample(val(((1.0, 1.0), (1.0, 1.0))), axis=0)]
         flat = [sample(arr(1, 3), axis=0), *[s.but(oracle=WRONG) for s in equal]]
@@ -91,7 +91,7 @@ def _spread(name: str) -> list[Sample]:
 
 
 def _extremes(sign: float) -> list[Sample]:
-    """Samples of a maximum (sign 1) or a minimum (sign -1)."""
+    """Return samples of a maximum (sign 1) or a minimum (sign -1)."""
     spaced = {"distinct": 0.05}
     tie_outside = val(((1.0, 1.0, 0.5), (0.0, 0.5, 1.0)))
     return reduction("df", **spaced) + [

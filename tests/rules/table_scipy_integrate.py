@@ -21,7 +21,7 @@ def time_first(t: object, y: object) -> object:
 
 START, TIMES = arr(3, lo=0.4, hi=1.0), val((0.1, 0.3, 0.7))
 TIGHT = {"rtol": 1e-10, "atol": 1e-10}
-# An ODE is solved to a tolerance: test_scipy_integrate.py has the second order.
+# An ODE is solved up to a tolerance; test_scipy_integrate.py checks the second order.
 ODEINT = [
     sample(decay, START, TIMES, (), **TIGHT),
     sample(decay, START, TIMES, **TIGHT).but(oracle=ERRS),

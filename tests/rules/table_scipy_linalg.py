@@ -12,7 +12,7 @@ RNG = onp.random.default_rng(7)
 
 
 def regular(n: int = 3, **options: object) -> Variable:
-    """A matrix far from singular, with eigenvalues far from the negative axis."""
+    """Return a matrix far from singular, with eigenvalues far from the negative axis."""
     noise = RNG.uniform(-0.4, 0.4, (n, n))
     entries = noise + 2.0 * onp.eye(n)
     if options.get("kind") in ("D", "F"):
@@ -21,7 +21,7 @@ def regular(n: int = 3, **options: object) -> Variable:
 
 
 def systems(*args: object, oracle: bool | str = True, of_complex: bool | str = True, **kwargs: object) -> list[Sample]:
-    """A solve with each kind of right side."""
+    """Return samples of a solve with each kind of right-hand side."""
     return [
         sample(regular(), arr(3), *args, **kwargs).but(oracle=oracle),
         sample(regular(layout="T"), arr(3, 2), *args, **kwargs).but(oracle=oracle),
@@ -63,7 +63,7 @@ NORMS = [
 
 
 def cholesky_of_product(np: object) -> object:
-    """The factor of a Hermitian matrix, of which SciPy reads one triangle."""
+    """Return the Cholesky factor as a function of a product, because SciPy reads one triangle of its argument."""
     module = importlib.import_module(f"{SCIPY[np.__name__]}.linalg")
     return lambda a, **kwargs: module.cholesky(np.matmul(a, np.conj(np.swapaxes(a, -1, -2))), **kwargs)
 
@@ -80,7 +80,7 @@ LYAPUNOV = [sample(regular(), arr(3, 3)), sample(regular(kind="D"), arr(3, 3, ki
 
 
 def bands(lower: int, upper: int, n: int = 5, **options: object) -> Variable:
-    """The diagonals of a matrix whose main one is the largest."""
+    """Return the diagonals of a banded matrix with a large main diagonal."""
     entries = RNG.uniform(-0.5, 0.5, (lower + upper + 1, n))
     entries[upper] += 3.0
     return val(tuple(map(tuple, entries)), **options)

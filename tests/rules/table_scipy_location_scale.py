@@ -10,13 +10,13 @@ LOC, SCALE = {"lo": -0.3, "hi": 0.0}, {"lo": 1.0, "hi": 2.0}
 SHAPE_PARAMETER = {"lo": 1.6, "hi": 3.4}
 X = {"norm": REAL, "t": REAL, "gamma": POSITIVE, "chi2": POSITIVE, "beta": {"lo": 0.1, "hi": 0.6}}
 N_SHAPES = {"norm": 0, "t": 1, "gamma": 1, "chi2": 1, "beta": 2}
-# What autograd has of each.
+# The functions that autograd has of each distribution.
 NORMAL_FUNCTIONS = ("cdf", "sf", "logcdf", "logsf")
 THEIRS = {"norm": NORMAL_FUNCTIONS, "t": ("cdf", "logcdf"), "gamma": ("cdf",), "chi2": ("cdf",), "beta": ("cdf",)}
 
 
 def blamed(samples: list[Sample], wanted: bool) -> list[Sample]:
-    """The samples, autograd at fault in them if so wanted."""
+    """Return the samples, marked as errors of autograd if `wanted`."""
     return [s.but(oracle=ERRS) for s in samples] if wanted else samples
 
 

@@ -25,7 +25,7 @@ CONSTRAINED = [
 ]
 ROWS += [scipy_row("stats.dirichlet", name, CONSTRAINED) for name in ("pdf", "logpdf")]
 
-# Of a covariance matrix SciPy reads one triangle: see test_scipy_stats.py for its derivative in symmetric directions.
+# SciPy reads one triangle of a covariance matrix; test_scipy_stats.py checks its derivative in symmetric directions.
 COV = onp.array([[1.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 2.0]])
 NORMAL = [
     sample(arr(3), arr(3), const(COV)),

@@ -11,7 +11,7 @@ ONE = onp.int64(1)
 
 
 def matrices(dtypes: str = "dfD") -> list[Sample]:
-    """For functions of at least two dimensions that take nothing else."""
+    """Return samples for functions of arrays of at least two dimensions without further arguments."""
     return [
         sample(arr(2, 3)).but(dtypes=dtypes),
         sample(arr(3, 2, layout="T")),

@@ -1,4 +1,4 @@
-"""Rules that are those of a composition: both modes, and what is refused."""
+"""`def_composed` derives both modes from a composition and refuses arguments that the composition lacks."""
 
 import warnings
 
@@ -17,7 +17,7 @@ def draw(*shape):
 
 
 def refused(f, x, match):
-    """Say that neither mode passes over what it has no rule for."""
+    """Check that both modes refuse an argument that has no rule."""
     with pytest.raises(NotImplementedError, match=match):
         vjp, answer = make_vjp(f)(x)
         vjp(onp.ones_like(answer))
@@ -30,7 +30,7 @@ def squared_distance(a, b, scale=1.0, offset=None, debug=False):
 
 
 def composed():
-    """A primitive with the rules of a composition that has no `offset` and does not know `debug`."""
+    """Return a primitive whose composition refuses `offset` and does not know `debug`."""
     fun = primitive(squared_distance)
     def_composed(fun, lambda a, b, scale=1.0, _offset=None: scale * np.sum((a - b) ** 2), constant=("scale",))
     return fun

@@ -37,7 +37,7 @@ def replaced(args, k, value):
 
 
 def cotangent_by_basis(fun, args, k, g):
-    """The k-th cotangent, one call of NumPy an entry; of a real-linear function of a complex argument, two."""
+    """Return the k-th cotangent from a call of NumPy for each entry, or two calls if the entry is complex."""
     x = onp.asarray(args[k])
     cotangent = onp.zeros(x.shape, "D" if x.dtype.kind == "c" else "d")
     for index in onp.ndindex(x.shape):
@@ -80,7 +80,7 @@ def check(name, *args, **kwargs):
 
 
 def matching(y_shape):
-    """The shape with its last two axes exchanged, so that a last axis meets a second last one."""
+    """Return the shape with its last two axes exchanged, so that a last axis matches a second last one."""
     return y_shape if len(y_shape) < 2 else (*y_shape[:-2], y_shape[-1], y_shape[-2])
 
 
@@ -304,7 +304,7 @@ def test_einsum_of_sublists(args):
 
 
 def random_einsum(rng):
-    """A valid einsum of up to three operands with repeated, summed and broadcast labels, perhaps an ellipsis."""
+    """Return a valid einsum of up to three operands with repeated, summed and broadcast labels, perhaps an ellipsis."""
     sizes = dict(zip("abcd", rng.integers(1, 4, 4), strict=True))
     inputs, shapes = [], []
     for _ in range(rng.integers(1, 4)):

@@ -19,7 +19,7 @@ def draw(*shape):
 
 
 def pulled(f, x):
-    """The cotangent of x for a seed of ones."""
+    """Return the cotangent of x for a seed of ones."""
     vjp, ans = make_vjp(f)(x)
     return vjp(onp.ones_like(ans))
 

@@ -165,7 +165,7 @@ def test_the_cotangent_of_cholesky_is_symmetric_that_of_eigh_is_of_the_triangle_
 
 def test_solve_takes_b_for_a_vector_as_numpy_does():
     a = 3 * onp.eye(3) + draw(2, 3, 3)
-    # One with as many axes as a stack of vectors, which NumPy 2 reads as a matrix.
+    # NumPy 2 takes a b with as many axes as a stack of vectors for a matrix.
     for b in (draw(3), draw(3, 3), draw(2, 3, 1)):
         try:
             answer = onp.linalg.solve(a, b)

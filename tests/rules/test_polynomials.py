@@ -9,7 +9,7 @@ from fastgrad.test_util import check_grads
 
 
 def refused(f, x, match):
-    """Say that neither mode passes over what it has no rule for."""
+    """Check that both modes refuse an argument that has no rule."""
     with pytest.raises(NotImplementedError, match=match):
         vjp, answer = make_vjp(f)(x)
         vjp(onp.ones_like(answer))

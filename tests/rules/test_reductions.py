@@ -1,4 +1,4 @@
-"""Reductions, accumulations, sorts and differences at the points where a rule easily goes wrong."""
+"""Reductions and accumulations where a rule is easily wrong: ties, zeros, masks, axes and dtypes."""
 
 import math
 
@@ -24,7 +24,7 @@ def draw(*shape):
 
 
 def pulled(f, x):
-    """The cotangent of x for a seed of ones."""
+    """Return the cotangent of x for a seed of ones."""
     vjp, ans = make_vjp(f)(x)
     return vjp(onp.ones_like(ans))
 
@@ -131,7 +131,7 @@ def test_methods_of_a_traced_array(name, kwargs):
 
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "std", "var", "max", "min", "cumsum", "cumprod"])
 def test_numpys_own_function_on_a_traced_array(name):
-    # NumPy calls the method, and may pass on the placeholders of keywords that were not given.
+    # NumPy calls the method and may pass on its placeholders for keywords that were not given.
     x = draw(3, 4)
     assert onp.array_equal(
         pulled(lambda x: getattr(onp, name)(x, axis=1), x), pulled(lambda x: getattr(np, name)(x, 1), x)
@@ -291,7 +291,7 @@ def test_balanced_eq_halves_a_tie():
 @pytest.mark.parametrize("value", [2.0, 0.1, 1e-8, 1e8 / 3])
 @pytest.mark.parametrize("kwargs", [{}, {"axis": 1}, {"axis": 0, "ddof": 1, "keepdims": True}])
 def test_the_spread_of_equal_values_has_zero_gradient(value, kwargs):
-    # The mean of three times 0.1 is not 0.1, so that their computed spread is not zero either.
+    # The computed mean of three times 0.1 is not 0.1, so the computed spread is not zero.
     x = onp.full((3, 7), value)
     assert onp.array_equal(pulled(lambda x: np.std(x, **kwargs), x), onp.zeros((3, 7)))
     assert not onp.any(make_jvp(lambda x: np.std(x, **kwargs))(x)(draw(3, 7))[1])
@@ -339,7 +339,7 @@ def test_correction_is_ddof():
 
 
 def test_no_degrees_of_freedom_gives_nan():
-    with pytest.warns(RuntimeWarning):  # NumPy's own, of the value
+    with pytest.warns(RuntimeWarning):  # NumPy warns when it computes the value
         g = grad(lambda x: np.var(x, ddof=1))(onp.ones(1))
     assert onp.array_equal(g, [onp.nan], equal_nan=True)
 

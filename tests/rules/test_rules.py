@@ -11,7 +11,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("error"),
     pytest.mark.filterwarnings("ignore:Output seems independent of input"),
-    # msort is in NumPy 1 alone, trapz warns from 2.0 until it goes.
+    # Only NumPy 1 has msort; trapz warns from 2.0 on.
     pytest.mark.filterwarnings("ignore:.?(msort|trapz).? is deprecated:DeprecationWarning"),
 ]
 
@@ -67,7 +67,7 @@ def test_autograd_agrees(case):
     case.check_oracle(oracle.make_vjp, pytest.importorskip("autograd.numpy"))
 
 
-# In a process of its own: other tests define primitives too.
+# Run in a process of its own: other tests define primitives too.
 LIST_RULES = """
 import json
 import fastgrad.numpy as anp

@@ -1,4 +1,4 @@
-"""What the table of rules does not reach of fastgrad.scipy."""
+"""The modules of fastgrad.scipy: names, rules and imports."""
 
 import importlib
 import inspect
@@ -30,7 +30,7 @@ def test_without_scipy_the_error_says_what_to_install():
     assert "pip install 'fastgrad[scipy]'" in run.stderr.splitlines()[-1]
 
 
-# What its helpers for its own rules are called; they are not functions of SciPy's.
+# Helpers of autograd's rules, which are not functions of SciPy.
 NOT_FOLLOWED = {"einsum_tensordot"}
 
 

@@ -21,7 +21,7 @@ def test_logsumexp_of_minus_infinity():
     share = 1 / (1 + onp.exp(1.0))
     onp.testing.assert_allclose(grad(special.logsumexp)(x), [share, 0, 1 - share])
     onp.testing.assert_allclose(make_jvp(special.logsumexp)(x)(onp.ones(3))[1], 1.0)
-    # Nothing to share at all.
+    # All terms are zero.
     assert list(grad(special.logsumexp)(onp.full(2, -onp.inf))) == [0, 0]
 
 

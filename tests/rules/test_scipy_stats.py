@@ -26,7 +26,7 @@ def test_dirichlet_in_its_own_coordinates():
     x, alpha = onp.array([0.2, 0.5, 0.3]), onp.array([1.0, 2.5, 0.7])
     onp.testing.assert_allclose(grad(dirichlet.logpdf)(x, alpha), (alpha - 1) / x)
     onp.testing.assert_allclose(grad(dirichlet.pdf)(x, alpha), dirichlet.pdf(x, alpha) * (alpha - 1) / x)
-    # An empty cell of weight one.
+    # A component that is zero and whose parameter is one.
     assert grad(dirichlet.logpdf)(onp.array([0.0, 0.7, 0.3]), alpha)[0] == 0
     assert dirichlet.rvs(alpha, 4, random_state=1).shape == (4, 3)
 

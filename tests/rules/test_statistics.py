@@ -17,7 +17,7 @@ def draw(*shape):
 
 
 def refused(f, x, match):
-    """Say that neither mode passes over what it has no rule for."""
+    """Check that both modes refuse an argument that has no rule."""
     with pytest.raises(NotImplementedError, match=match):
         vjp, answer = make_vjp(f)(x)
         vjp(onp.ones_like(answer))

@@ -16,7 +16,7 @@ NOT_WANTED = {
 
 
 def fetch(folder):
-    """Download and unpack the source distribution, and give its folder."""
+    """Download and unpack the source distribution, and return its folder."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", folder]
     subprocess.run([*pip, RELEASE], check=True)
     (archive,) = Path(folder).glob("autograd-*.tar.gz")
@@ -29,7 +29,7 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as folder:
         release = fetch(folder)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "fastgrad.as_autograd", "-p", "no:cacheprovider"]
-        # Its own settings ask for plugins that measure coverage and spread the work.
+        # The suite's own settings require plugins for coverage and for parallel runs.
         command += ["-o", "required_plugins=", "-o", "addopts=", "-W", "ignore"]
         command += [*(f"--deselect={name}" for name in NOT_WANTED), *arguments, "tests"]
         return subprocess.run(command, cwd=release).returncode

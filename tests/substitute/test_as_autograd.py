@@ -1,6 +1,6 @@
-"""fastgrad in autograd's place: in a program, in its children, on the command line and in pytest.
+"""fastgrad in autograd's place: its modules, and the release of autograd that it mirrors.
 
-What installs runs in a process of its own, since the tests beside this one use autograd itself.
+Code that installs fastgrad runs in a process of its own, because other tests use autograd itself.
 """
 
 import os
@@ -24,7 +24,7 @@ INSTALL = "import fastgrad\nfastgrad.install_as_autograd()\n"
 
 
 def run(*arguments, cwd=None, stdin=None, **environment):
-    """Run Python, with variables of the environment set or (None) taken away."""
+    """Run Python with environment variables set or, if None, removed."""
     variables = {**os.environ, "FASTGRAD_MIRROR": None, "PYTHONPATH": None, **environment}
     variables = {name: value for name, value in variables.items() if value is not None}
     command = [sys.executable, *map(str, arguments)]
@@ -32,7 +32,7 @@ def run(*arguments, cwd=None, stdin=None, **environment):
 
 
 def run_code(code, *options, **environment):
-    """Run code that must succeed, and give what it prints."""
+    """Run code that must succeed, and return what it prints."""
     result = run(*options, "-c", textwrap.dedent(code), **environment)
     assert result.returncode == 0, result.stderr
     return result.stdout

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(*arguments, cwd=None, stdin=None, **environment):
-    """Run Python, with variables of the environment set or (None) taken away."""
+    """Run Python with environment variables set or, if None, removed."""
     variables = {**os.environ, "FASTGRAD_MIRROR": None, "PYTHONPATH": None, **environment}
     variables = {name: value for name, value in variables.items() if value is not None}
     command = [sys.executable, *map(str, arguments)]
@@ -21,7 +21,7 @@ def run(*arguments, cwd=None, stdin=None, **environment):
 
 
 def run_code(code, *options, **environment):
-    """Run code that must succeed, and give what it prints."""
+    """Run code that must succeed, and return what it prints."""
     result = run(*options, "-c", textwrap.dedent(code), **environment)
     assert result.returncode == 0, result.stderr
     return result.stdout

@@ -1,4 +1,4 @@
-"""What autograd deprecated and still has works, with a warning."""
+"""Deprecated functions of autograd work, with a warning."""
 
 import numpy as onp
 import pytest

@@ -23,7 +23,7 @@ X = onp.array([[3.0, 1.0, 0.5], [2.0, 5.0, -1.5]])
 
 
 def old(name):
-    """Give what a name stands for, whether or not NumPy still has it."""
+    """Return the object that a name stands for, whether or not NumPy still has it."""
     if name in vars(np):
         return getattr(np, name)
     with pytest.warns(DeprecationWarning, match=f"'{name}'") as warned:

@@ -71,7 +71,7 @@ def fastgrads(module):
 
 
 def offered(module):
-    """Give the public names of one of autograd's modules, but for what it imported from elsewhere."""
+    """Return the public names of one of autograd's modules, without those it imports from elsewhere."""
     names = {}
     for name, value in vars(importlib.import_module(module)).items():
         origin = getattr(value, "__module__", None) or ""
@@ -83,11 +83,11 @@ def offered(module):
 
 
 def is_primitive(value):
-    """Say whether a value of autograd's is a primitive: they are functions of one name."""
+    """Return whether a value of autograd's is a primitive: all of them are functions of the same name."""
     return getattr(getattr(value, "__code__", None), "co_name", None) == "f_wrapped"
 
 
-# Modules that offer what others define; what the rest import from their own package are their tools.
+# Modules that re-export names of others; names that other modules import from their own package are not public.
 FACADES = {"autograd", "autograd.core", "autograd.extend", "autograd.tracer", "autograd.numpy", "autograd.misc"}
 STANDARD = {
     "_functools",
@@ -115,10 +115,10 @@ def test_every_public_name_is_here(module):
 
 
 def parameters(function):
-    """Give names and kinds of a function's parameters."""
+    """Return the names and kinds of a function's parameters."""
     try:
         return [(p.name, p.kind) for p in inspect.signature(function).parameters.values()]
-    except ValueError:  # Python's own type says nothing of its parameters
+    except ValueError:  # a type of Python has no signature
         return [("args", inspect.Parameter.VAR_POSITIONAL), ("kwargs", inspect.Parameter.VAR_KEYWORD)]
 
 
@@ -140,7 +140,7 @@ def test_what_can_be_passed_there_can_be_passed_here(module, name):
     variadic = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     named = [name for name, kind in theirs if kind not in variadic]
     assert [name for name, kind in ours if kind not in variadic][: len(named)] == named
-    # Anything further: here that may have names, and an operator that hands it on says that its own rule takes none.
+    # Variable arguments may have names here, and an operator that passes them on may take none itself.
     if len(theirs) > len(named) and not hasattr(getattr(fastgrads(module), name), "__signature__"):
         assert len(ours) > len(named)
 

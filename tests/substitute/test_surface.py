@@ -1,4 +1,4 @@
-"""What libraries touch in autograd, public or not: each test is written from a use in shipped code."""
+"""The names of autograd that libraries use, public or not: each test reproduces a use in released code."""
 
 import functools
 import importlib
@@ -17,7 +17,7 @@ NAMES = (pathlib.Path(__file__).parent / "surface.txt").read_text().split()
 
 
 def resolve(path):
-    """Give what a dotted path below the package names."""
+    """Return the object that a dotted path below the package names."""
     parts = path.split(".")
     for i in range(len(parts), -1, -1):
         try:
@@ -73,7 +73,7 @@ def test_registries_hold_any_callable(monkeypatch):
 
 
 def test_boxes_outside_a_trace_and_a_boxed_seed():
-    # pymoo's way: no trace is open, and the graph is walked once for each output.
+    # As in pymoo: no trace is open, and a pass runs once for each output.
     node = core.VJPNode.new_root()
     x = tracer.new_box(onp.array([1.0, 2.0]), 0, node)
     out = np.stack([x[0] * x[1], x[0] ** 3])
@@ -86,7 +86,7 @@ def test_boxes_outside_a_trace_and_a_boxed_seed():
 
 
 def test_a_tuple_is_boxed_by_hand():
-    # PennyLane asks so whether a function is independent of its arguments.
+    # PennyLane finds out in this way whether a function is independent of its arguments.
     with tracer.trace_stack.new_trace() as level:
         boxed = tracer.new_box((1.0, onp.ones(2)), level, core.VJPNode.new_root())
         assert [item._trace for item in boxed] == [level, level]

@@ -31,7 +31,7 @@ def load(path):
 
 
 def flatten(results, prefix=""):
-    """Give a job's results, nested dicts and sequences of arrays, as one flat dict of arrays."""
+    """Return a job's results, nested dicts and sequences of arrays, as one flat dict of arrays."""
     if isinstance(results, dict):
         pairs = results.items()
     elif isinstance(results, (list, tuple)):
@@ -69,7 +69,7 @@ def share_of_engine(job, seconds):
 
 
 def call_numpy_from_here():
-    """Give autograd's primitives a frame of this module around NumPy's functions, which are not autograd's code."""
+    """Wrap the functions of autograd's primitives in a frame of this module, so that NumPy's time is not autograd's."""
     for fun in gc.get_objects():
         if isinstance(fun, types.FunctionType) and "f_raw" in fun.__code__.co_freevars:
             cell = fun.__closure__[fun.__code__.co_freevars.index("f_raw")]

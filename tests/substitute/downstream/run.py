@@ -44,7 +44,7 @@ def must(*command, **options):
 
 
 def build_wheel():
-    """Build fastgrad as it is now; the environments have the Python that runs this, so one wheel serves all."""
+    """Build the current fastgrad; all environments have the Python that runs this, so they share one wheel."""
     shutil.rmtree(FOLDER / "wheel", ignore_errors=True)
     must(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", FOLDER / "wheel", ROOT)
     (wheel,) = (FOLDER / "wheel").glob("*.whl")
@@ -52,7 +52,7 @@ def build_wheel():
 
 
 def once(stamp, content, action):
-    """Do what a stamp file says has been done with the same content."""
+    """Run `action` unless the stamp file says that it has been run for the same content."""
     if not stamp.exists() or stamp.read_text() != content:
         action()
         stamp.write_text(content)
@@ -95,7 +95,7 @@ class Library:
         return figures
 
     def run_job(self, rounds, seconds):
-        """Run the job on both sides in turn, so that a change of the machine's pace meets both."""
+        """Run the job on both sides in turn, so that a change of the machine's speed affects both."""
         times = {side: [] for side in SIDES}
         with tempfile.TemporaryDirectory() as scratch:
             outputs = {side: Path(scratch) / side for side in SIDES}
@@ -110,7 +110,7 @@ class Library:
     # ----------------------------------------------------------------------------------------------------------- suite
 
     def tests(self):
-        """Give the folder of the library's tests: its unpacked sdist, or a folder of the installed package."""
+        """Return the folder of the library's tests: its unpacked sdist, or a folder of the installed package."""
         suite = self.entry["suite"]
         if "package" in suite:
             (folder,) = self.folder.glob(f"lib/python*/site-packages/{suite['package']}")
@@ -129,7 +129,7 @@ class Library:
         return folder
 
     def run_suite(self, log):
-        """Run the library's tests on both sides; give the sets of tests that pass."""
+        """Run the library's tests on both sides and return the sets of tests that pass."""
         passed, folder = {}, self.tests()
         for side in SIDES:
             with tempfile.TemporaryDirectory() as scratch:
@@ -144,7 +144,7 @@ class Library:
 
 
 def greatest_difference(expected, got):
-    """Give the greatest difference between two sets of arrays, in units of the greatest element of each array."""
+    """Return the largest difference between two sets of arrays, relative to the largest element of each array."""
     if set(expected) != set(got):
         raise RuntimeError(f"the results are not of the same things: {sorted(set(expected) ^ set(got))}")
     differences = [0.0]
@@ -196,14 +196,14 @@ def summary(jobs):
 
 
 def report(libraries, found):
-    """Give the table of all that was found, in this run or before."""
+    """Return the table of all results, of this run and of earlier ones."""
     rows = [row(library, found[library.name]) for library in libraries if library.name in found]
     jobs = [figures["job"] for figures in found.values() if "job" in figures]
     return "\n".join([HEADER, *rows, *(["", summary(jobs)] if jobs else [])]) + "\n"
 
 
 def examine(library, found, args):
-    """Run a library's job and its tests; note the figures, and give what went wrong."""
+    """Run a library's job and tests, record the figures, and return the failures."""
     failures = []
     if not args.suites_only:
         found["job"] = library.run_job(args.rounds, args.seconds)
