@@ -1,10 +1,6 @@
 """Automatic differentiation of NumPy code: autograd's programming model on a compiled engine."""
 
-from fastgrad import (
-    _deprecated,  # connects autograd's deprecated methods  # noqa: F401
-    extend,  # attributes of the package, as autograd's are  # noqa: F401
-    util,  # noqa: F401
-)
+from fastgrad import extend, util  # attributes of the package, as autograd's are  # noqa: F401
 from fastgrad import numpy as _numpy  # registers the boxes of arrays and scalars  # noqa: F401
 from fastgrad._diagnostics.debug import debug
 from fastgrad._substitute.install import install_as_autograd, uninstall_as_autograd

@@ -5,6 +5,7 @@ from itertools import count
 
 import numpy as onp
 
+from fastgrad._diagnostics.user_code import warn as _warn
 from fastgrad._engine.backward import (
     add_outgrads,
     backward_pass,
@@ -263,6 +264,48 @@ def def_linear(fun):
         Its JVP is ``fun`` itself, called with the tangent in the argument's place.
     """
     defjvp_argnum(fun, lambda argnum, g, ans, args, kwargs: fun(*subval(args, argnum, g), **kwargs))
+
+
+# -------------------------------------------------------------------------------------- deprecated methods of primitives
+
+
+def _warn_deprecated(name, replacement):
+    _warn(f"The {name} is deprecated. Use {replacement} instead.")
+
+
+def _add_vjpmakers(fun, vjpmakers):
+    # Each call of these methods sets the rule of one argument; the rules of earlier calls stay.
+    known = fun.__dict__.setdefault("_makers_by_method", {})
+    known.update(vjpmakers)
+    defvjp(fun, *known.values(), argnums=tuple(known))
+
+
+def _defgrad(fun, gradfun, argnum):
+    """Set the VJP of one argument, given as `defvjp` takes it."""
+    _warn_deprecated("defgrad method", "fastgrad.extend.defvjp")
+    _add_vjpmakers(fun, {argnum: gradfun})
+
+
+def _defvjp_method(fun, vjpmaker, argnum):
+    """Set the VJP of one argument, given as ``vjp(g, ans, vs, gvs, *args, **kwargs)``.
+
+    ``vs`` and ``gvs`` are the vector spaces of the argument and of the answer.
+    """
+    _warn_deprecated("defvjp method", "fastgrad.extend.defvjp")
+
+    def stage(ans, *args, **kwargs):
+        return lambda g: vjpmaker(g, ans, vspace(args[argnum]), vspace(ans), *args, **kwargs)
+
+    _add_vjpmakers(fun, {argnum: stage})
+
+
+def _defvjp_is_zero(fun, argnums):
+    """Set the cotangents of some arguments to zero."""
+    _warn_deprecated("defvjp_is_zero method", "fastgrad.extend.defvjp with None")
+    _add_vjpmakers(fun, dict.fromkeys(argnums))
+
+
+connect(defgrad=_defgrad, defvjp_method=_defvjp_method, defvjp_is_zero=_defvjp_is_zero)
 
 
 # -------------------------------------------------------------------------------------------------------- vector spaces

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+from fastgrad._diagnostics.user_code import warn as _warn
 from fastgrad.core import make_jvp, make_vjp, vspace
 from fastgrad.wrap_util import get_name, unary_to_nary
 
@@ -147,3 +148,31 @@ def combo_check(fun, *args, **kwargs):
                 check(*arguments, **dict(zip(keyword_lists, keywords, strict=True)))
 
     return run
+
+
+def quick_grad_check(fun, arg0, extra_args=(), kwargs=None):
+    """Check the gradient of a function with respect to its first argument. Deprecated: use `check_grads`.
+
+    Parameters
+    ----------
+    fun : callable
+        Any traced function.
+    arg0 : object
+        The first argument, of any type with a vector space.
+    extra_args : sequence
+        The further arguments by position.
+    kwargs : dict, optional
+        The arguments by keyword.
+
+    Raises
+    ------
+    AssertionError
+        If the gradient is wrong.
+
+    Warns
+    -----
+    UserWarning
+        Always.
+    """
+    _warn("The quick_grad_check function is deprecated. Use fastgrad.test_util.check_grads instead.")
+    check_grads(lambda x: fun(x, *extra_args, **(kwargs or {})), modes=("rev",), order=1)(arg0)

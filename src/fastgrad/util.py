@@ -1,8 +1,8 @@
 """Small helpers at autograd's import path."""
 
-from fastgrad._deprecated import quick_grad_check as _quick_grad_check
 from fastgrad._engine.backward import toposort
 from fastgrad._rules.arguments import func, subval, subvals
+from fastgrad.test_util import quick_grad_check as _quick_grad_check
 
 __all__ = ["func", "quick_grad_check", "subval", "subvals", "toposort"]
 

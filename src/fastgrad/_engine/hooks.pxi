@@ -18,7 +18,7 @@
 # advice, check_returned    say what to do about a value without a vector space or box     _diagnostics.messages
 # seed, cotangent_of_rule,  fit or refuse what users pass in and their rules return        _diagnostics.messages
 # tangent_of_rule
-# defgrad, defvjp_method,   serve autograd's deprecated methods of primitives              _deprecated
+# defgrad, defvjp_method,   serve autograd's deprecated methods of primitives              core
 # defvjp_is_zero
 
 cdef class Hooks:
