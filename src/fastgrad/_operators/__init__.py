@@ -1,0 +1,1 @@
+"""The operators that `fastgrad.differential_operators` offers, by subject."""
