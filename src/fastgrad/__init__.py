@@ -1,8 +1,11 @@
 """Automatic differentiation of NumPy code: autograd's programming model on a compiled engine."""
 
+import sys as _sys
+
 from fastgrad import extend, util  # attributes of the package, as autograd's are  # noqa: F401
 from fastgrad import numpy as _numpy  # registers the boxes of arrays and scalars  # noqa: F401
 from fastgrad._diagnostics.debug import debug
+from fastgrad._substitute.former_paths import FormerPathFinder as _FormerPathFinder
 from fastgrad._substitute.install import install_as_autograd, uninstall_as_autograd
 from fastgrad.builtins import dict, isinstance, list, tuple, type
 from fastgrad.core import primitive
@@ -62,6 +65,8 @@ __all__ = [
     "value_and_grad",
     "vector_jacobian_product",
 ]
+
+_sys.meta_path.append(_FormerPathFinder)
 
 
 def load_ipython_extension(ipython):

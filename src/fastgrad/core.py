@@ -15,7 +15,18 @@ from fastgrad._engine.backward import (
     sum_outgrads,
     toposort,
 )
-from fastgrad._engine.core import JVPNode, SparseObject, VJPNode, VSpace, connect, missing_rule, vspace
+from fastgrad._engine.core import (
+    JVPNode,
+    SparseObject,
+    VJPNode,
+    VSpace,
+    connect,
+    find_function,
+    make_function,
+    missing_rule,
+    space_of,
+    vspace,
+)
 from fastgrad._rules import registries as _registries
 from fastgrad._rules.arguments import func, subval
 from fastgrad._rules.direct import def_direct, set_staged_vjp, set_whole_jvp
@@ -266,7 +277,7 @@ def def_linear(fun):
     defjvp_argnum(fun, lambda argnum, g, ans, args, kwargs: fun(*subval(args, argnum, g), **kwargs))
 
 
-# -------------------------------------------------------------------------------------- deprecated methods of primitives
+# ------------------------------------------------------------------------------------- deprecated methods of primitives
 
 
 def _warn_deprecated(name, replacement):
@@ -403,3 +414,11 @@ def_direct(
     jvps=(None, "identity", lambda g, _ans, vs, _x_prev, _x_new: sparse_add(vs, None, g)),
 )
 connect(sparse_add=sparse_add, core_namespace=globals())
+
+# Pickles refer to these by this path, which stays the same wherever the engine defines them: the functions themselves,
+# and what derived functions and vector spaces are unpickled by.
+for _function in (
+    *(add_outgrads, backward_pass, make_jvp, make_vjp, sum_outgrads, vspace),
+    *(find_function, make_function, space_of),
+):
+    _function.__module__ = __name__

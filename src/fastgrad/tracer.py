@@ -47,6 +47,9 @@ box_types = Box.types
 trace_primitives_map = ufunc_primitives
 notrace_primitives = _registries.NotracePrimitives()
 
+for _function in (find_top_boxed_args, getval, isbox, new_box, trace):
+    _function.__module__ = __name__  # the path that pickles refer to
+
 
 def primitive(f_raw):
     """Make a function that the tracer intercepts.

@@ -6,6 +6,8 @@ from fastgrad.test_util import quick_grad_check as _quick_grad_check
 
 __all__ = ["func", "quick_grad_check", "subval", "subvals", "toposort"]
 
+toposort.__module__ = __name__  # the path that pickles refer to
+
 
 def quick_grad_check(
     fun,

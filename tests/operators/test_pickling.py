@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import multiprocessing
 import pickle
+import pickletools
 import pkgutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import fastgrad
 import fastgrad.numpy as np
 from fastgrad import core, differential_operators, grad, make_jvp, make_vjp
 from fastgrad._engine.core import DerivedFunction, Primitive
+from fastgrad._substitute.former_paths import MOVED
 from fastgrad.extend import defvjp, primitive, vspace
 from fastgrad.misc.flatten import flatten, flatten_func
 from fastgrad.misc.optimizers import adam, rmsprop, sgd
@@ -433,3 +435,80 @@ def test_vector_spaces(value):
     for again in (pickle.loads(pickle.dumps(space)), copy.deepcopy(space)):
         assert again == space and type(again) is type(space)
         assert getattr(again, "layout", None) == getattr(space, "layout", None)
+
+
+# ------------------------------------------------------------------------------------- pickles of before modules moved
+
+# What such pickles hold, by the path that they look it up at.
+FORMER = {
+    b"cfastgrad._backward\nadd_outgrads\n.": "fastgrad.core.add_outgrads",
+    b"cfastgrad._backward\nmake_vjp\n.": "fastgrad.core.make_vjp",
+    b"cfastgrad._backward\ntoposort\n.": "fastgrad.util.toposort",
+    b"cfastgrad._core\nPrimitive\n.": "fastgrad.tracer.Primitive",
+    b"cfastgrad._core\ngetval\n.": "fastgrad.tracer.getval",
+    b"cfastgrad._core\nvspace\n.": "fastgrad.core.vspace",
+    b"cfastgrad._debug\ndebug\n.": "fastgrad.debug",
+    b"cfastgrad._jacobians\nby_rows\n.": "fastgrad._jacobians.jacobians.by_rows",
+    b"cfastgrad._mistakes\nadvice\n.": "fastgrad._diagnostics.messages.advice",
+    b"cfastgrad._registries\nPrimitiveVJPs\n.": "fastgrad._rules.registries.PrimitiveVJPs",
+    b"cfastgrad._rules\ndef_direct\n.": "fastgrad._rules.direct.def_direct",
+    b"cfastgrad._substitute\ninstall_as_autograd\n.": "fastgrad.install_as_autograd",
+    b"cfastgrad._user_code\nwarn\n.": "fastgrad._diagnostics.user_code.warn",
+    b"cfastgrad.differential_operators\nggnvp_maker\n.": "fastgrad._operators.products.ggnvp_maker",
+    b"cfastgrad.numpy.assembling\narray\n.": "fastgrad.numpy.array",
+    b"cfastgrad.numpy.assembling\nconcatenate\n.": "fastgrad.numpy.concatenate",
+    b"cfastgrad.numpy.assembling\nselect\n.": "fastgrad.numpy.select",
+    b"cfastgrad.numpy.assembling\nwhere\n.": "fastgrad.numpy.where",
+    b"cfastgrad.numpy.wrapping\nwrap_namespace\n.": "fastgrad.numpy.numpy_wrapper.wrap_namespace",
+    b"cfastgrad.scipy.stats.location_scale\nFamily\n.": "fastgrad.scipy.rules.location_scale.Family",
+}
+
+
+@pytest.mark.parametrize("former, present", FORMER.items(), ids=FORMER.values())
+def test_former_paths_in_pickles(former, present):
+    if b"scipy" in former:
+        pytest.importorskip("scipy")
+    assert pickle.loads(former) is pkgutil.resolve_name(present)
+
+
+def test_former_pickle_of_a_derived_function():
+    slope = pickle.loads(
+        b"cfastgrad._core\nmake_function\n(cfastgrad.differential_operators\ngrad\n(cfastgrad.numpy\nsin\nt}tR."
+    )
+    assert slope(0.5) == grad(np.sin)(0.5)
+
+
+def test_former_pickle_of_a_vector_space():
+    space = pickle.loads(
+        b"cfastgrad._core\nspace_of\n(cfastgrad.numpy.numpy_vspaces\nArrayVSpace\n(I3\ntcnumpy\ndtype\n(S'f4'\ntRS'C'\ntR."
+    )
+    assert space == vspace(onp.ones(3, onp.float32))
+
+
+@pytest.mark.parametrize("path", MOVED)
+def test_former_paths_can_be_imported(path):
+    if "scipy" in path:
+        pytest.importorskip("scipy")
+    assert importlib.import_module(path).__name__ == path
+
+
+def test_a_path_that_never_was_is_not_found():
+    with pytest.raises(ModuleNotFoundError, match="fastgrad._nothing"):
+        importlib.import_module("fastgrad._nothing")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(operator(loss) for operator in OPERATORS.values()),
+        fastgrad.make_ggnvp(field),
+        remembered,
+        vspace({"a": X}),
+        getval,
+    ]
+    + [core.make_vjp, core.vspace, core.JVPNode, np.sin],
+)
+def test_new_pickles_refer_to_public_paths(value):
+    opcodes = pickletools.genops(pickle.dumps(value, 2))
+    paths = [argument for opcode, argument, _ in opcodes if opcode.name == "GLOBAL"]
+    assert paths and not [path for path in paths if "._" in path.split(" ")[0].removeprefix("numpy._core")]
