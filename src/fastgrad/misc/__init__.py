@@ -1,4 +1,4 @@
-"""Tools built on the operators."""
+"""Tools built on the operators: flattening, optimizers, fixed points and other tracers."""
 
 from fastgrad.misc import tracers
 from fastgrad.misc.flatten import flatten

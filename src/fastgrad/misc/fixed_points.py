@@ -8,25 +8,31 @@ __all__ = ["fixed_point", "fixed_point_jvp", "fixed_point_vjp"]
 
 @primitive
 def fixed_point(f, a, x0, distance, tol):
-    """Iterate a map until it moves its point no more.
+    """Compute a fixed point of a map that depends on a parameter, by iteration.
 
     Parameters
     ----------
     f : callable
-        ``f(a)`` gives the map, a contraction near the fixed point.
+        ``f(a)`` returns the map, a function from points to points that is a contraction near the fixed point.
     a : object
-        What the map depends on, of any type that can be traced; the fixed point is differentiated with respect to it.
+        The parameter, of any type with a vector space. The fixed point is differentiated with respect to it alone.
     x0 : object
-        Where to start. The fixed point does not depend on it.
+        The starting point, of any type with a vector space.
     distance : callable
-        ``distance(x, y)``, a number; also of cotangents and tangents.
+        ``distance(x, y)`` returns a real number for two points, cotangents or tangents.
     tol : float
-        The iteration stops when a step is no longer than this.
+        The iteration stops when a step is not longer than this.
 
     Returns
     -------
     object
-        The last point.
+        The last point, of the type and shape of ``x0``.
+
+    Notes
+    -----
+    The derivatives are those of the implicit function (Christianson 1994): with x = F(a, x) and the Jacobians A and X
+    of F with respect to a and x, the tangent is dx = A da + X dx, and the cotangent of a is A' u with u = g + X' u.
+    Both dx and u are computed as fixed points, which converge as fast as the iteration of F.
 
     Examples
     --------
@@ -46,13 +52,21 @@ def fixed_point(f, a, x0, distance, tol):
     return x
 
 
-# With x = F(a, x), dx = A da + X dx, A and X the Jacobians of F. The tangent dx is a fixed point itself, and so is u,
-# u = g + X' u, of which the cotangent A' u is made (Christianson 1994). Both converge as the iteration of F does, and
-# are differentiated in turn as fixed points are.
-
-
 def fixed_point_vjp(ans, f, a, x0, distance, tol):
-    """Give the pullback of `fixed_point` to ``a``, given the fixed point ``ans`` and the arguments of the call."""
+    """Return the pullback of `fixed_point` with respect to ``a``.
+
+    Parameters
+    ----------
+    ans : object
+        The fixed point.
+    f, a, x0, distance, tol
+        The arguments of the call.
+
+    Returns
+    -------
+    callable
+        Takes the cotangent of the fixed point to that of ``a``.
+    """
 
     def adjoint_map(context):
         a, x, g = context
@@ -68,7 +82,22 @@ def fixed_point_vjp(ans, f, a, x0, distance, tol):
 
 
 def fixed_point_jvp(v, ans, f, a, x0, distance, tol):
-    """Give the tangent of `fixed_point` due to the tangent ``v`` of ``a``; ``ans`` is the fixed point."""
+    """Return the tangent of `fixed_point` for a tangent of ``a``.
+
+    Parameters
+    ----------
+    v : object
+        The tangent of ``a``.
+    ans : object
+        The fixed point.
+    f, a, x0, distance, tol
+        The arguments of the call.
+
+    Returns
+    -------
+    object
+        The tangent of the fixed point.
+    """
 
     def tangent_map(context):
         a, x, moved = context

@@ -1,4 +1,4 @@
-"""Nested containers of parameters as one vector, and back."""
+"""Conversion of nested containers of parameters to one vector and back."""
 
 import fastgrad.numpy as np
 from fastgrad._engine.backward import make_vjp
@@ -9,19 +9,20 @@ __all__ = ["flatten", "flatten_func"]
 
 
 def flatten(value):
-    """Flatten nested lists, tuples and dicts of arrays and scalars into a vector.
+    """Return the elements of nested lists, tuples and dicts of arrays and scalars as one vector.
 
     Parameters
     ----------
     value : object
-        A container, array or scalar; may be traced. Dicts are taken in the order of their sorted keys.
+        A container, array or scalar, of any shapes and of float or complex dtypes; may be traced. The items of a dict
+        are taken in the order of its sorted keys.
 
     Returns
     -------
-    vector : ndarray
-        All numbers, one after another.
+    vector : ndarray, shape (n,)
+        All elements in order, in the common dtype of the parts.
     unflatten : callable
-        Gives a container of the same structure from such a vector. Both directions can be differentiated.
+        Takes such a vector to a container of the structure of ``value``. Both directions can be differentiated.
 
     Examples
     --------
@@ -33,13 +34,13 @@ def flatten(value):
     >>> unflatten(2 * vector)
     {'a': array(2.), 'b': [array([4., 6.]), array(8.)]}
     """
-    # The pullback of a linear map is its transpose, and flattening is a permutation: its transpose undoes it.
+    # Flattening is a permutation, a linear map whose transpose, which is its pullback, is its inverse.
     pull, vector = make_vjp(_flatten, value)
     return vector, Unflatten(pull, len(vector))
 
 
 class Unflatten:
-    """The way back from a vector: a pullback, which other processes make anew from an example."""
+    """Inverse of `flatten` for one structure; it is pickled as an example of that structure."""
 
     __slots__ = ("__weakref__", "_length", "_pull")
     __name__ = "unflatten"
@@ -78,28 +79,28 @@ def _parts(value):
 def _ordered(keys):
     try:
         return sorted(keys)
-    except TypeError:  # keys of types that can't be compared
+    except TypeError:  # keys of types that have no order
         return sorted(keys, key=str)
 
 
 def flatten_func(func, example):
-    """Make a function of vectors from a function of containers.
+    """Return a function of a vector, made from a function of a container.
 
     Parameters
     ----------
     func : callable
         Function whose first argument is a container.
     example : object
-        A container of that structure.
+        A container of the structure that ``func`` takes.
 
     Returns
     -------
     flat_func : callable
-        The function of a vector and the other arguments; what it returns is flattened too.
+        Takes a vector instead of the container and the other arguments of ``func``, and returns the flattened value.
     unflatten : callable
-        From a vector to a container.
-    vector : ndarray
-        The example, flattened.
+        Takes a vector to a container.
+    vector : ndarray, shape (n,)
+        The flattened example.
     """
     vector, unflatten = flatten(example)
     return _flat_func(func, unflatten), unflatten, vector

@@ -161,7 +161,7 @@ def rmsprop(grad, x0, callback=None, num_iters=100, step_size=0.1, gamma=0.9, ep
 
     Notes
     -----
-    RMSProp (Tieleman and Hinton 2012), with a mean square that is 1 before the first step.
+    RMSProp (Tieleman and Hinton 2012). The mean square starts at 1.
     """
 
     def make_rule(n):
@@ -192,7 +192,7 @@ def adam(grad, x0, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.9
 
     Notes
     -----
-    Kingma and Ba (2015), algorithm 1: both averages start at zero, and are divided by 1 - b**t in step t to correct for that.
+    Kingma and Ba (2015), algorithm 1: both averages start at zero, for which dividing by 1 - b**t corrects in step t.
     """
 
     def make_rule(n):

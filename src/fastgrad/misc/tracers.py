@@ -1,4 +1,4 @@
-"""Other tracers than the two modes: one that replays a graph, one that keeps all of it."""
+"""Tracers other than the two modes: one replays a graph on new arguments, one keeps every value and call."""
 
 from fastgrad._engine.backward import toposort
 from fastgrad._engine.core import DerivedFunction
@@ -10,37 +10,45 @@ __all__ = ["ConstGraphNode", "FullGraphNode", "const_graph", "const_graph_unary"
 
 
 class ConstGraphNode(Node):
-    """A node that can make its call again on other values of its parents."""
+    """A node that can repeat its call on other values of its parents.
+
+    Attributes
+    ----------
+    parents : list of ConstGraphNode
+        The nodes of the traced arguments.
+    partial_fun : callable
+        Takes the list of the parents' values to the value of the call.
+    """
 
     __slots__ = ["parents", "partial_fun"]
 
     def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
         self.parents = parents
-        # The values of the first call are let go: the graph would keep every one of them alive.
-        kept = subvals(args, [(argnum, None) for argnum in parent_argnums])
-        self.partial_fun = lambda values: fun(*subvals(kept, zip(parent_argnums, values, strict=True)), **kwargs)
+        # The traced arguments are replaced, or the graph would keep all values of the first call alive.
+        constants = subvals(args, [(argnum, None) for argnum in parent_argnums])
+        self.partial_fun = lambda values: fun(*subvals(constants, zip(parent_argnums, values, strict=True)), **kwargs)
 
     def initialize_root(self):
         self.parents = []
 
 
 def _record(fun, x):
-    """Call a function and give what it returns and its graph: of each call how to make it and the places it reads."""
+    """Return the value of ``fun`` at ``x`` and its graph: for each call, a function and the indices of its inputs."""
     value, end_node = trace(ConstGraphNode.new_root(), fun, x)
     if end_node is None:
         raise ValueError("Output is independent of input, so there is no graph to replay")
     nodes = list(toposort(end_node))[::-1]
-    places = {node: place for place, node in enumerate(nodes)}
-    return value, [(node.partial_fun, [places[parent] for parent in node.parents]) for node in nodes[1:]]
+    indices = {node: index for index, node in enumerate(nodes)}
+    return value, [(node.partial_fun, [indices[parent] for parent in node.parents]) for node in nodes[1:]]
 
 
 def const_graph_unary(fun):
-    """Make a function of one argument that records its graph at the first call and replays it at the later ones.
+    """Return a function of one argument that records its graph in the first call and replays it in later ones.
 
     Parameters
     ----------
     fun : callable
-        Calls the same primitives in the same order, whatever its argument.
+        Must call the same primitives in the same order for every argument.
 
     Returns
     -------
@@ -50,7 +58,7 @@ def const_graph_unary(fun):
     Raises
     ------
     ValueError
-        If what ``fun`` returns does not depend on its argument.
+        If the value of ``fun`` does not depend on its argument, in the first call.
     """
     graph = None
 
@@ -61,29 +69,35 @@ def const_graph_unary(fun):
             value, graph = _record(fun, x)
             return value
         values = [x]
-        for call, places in graph:
-            values.append(call([values[place] for place in places]))
+        for call, indices in graph:
+            values.append(call([values[index] for index in indices]))
         return values[-1]
 
     return DerivedFunction(replay, const_graph_unary, (fun,))
 
 
 def const_graph(fun, *args, **kwargs):
-    """Make a function that records its graph at the first call and replays it at the later ones.
+    """Return a function that records its graph in the first call and replays it in later ones.
 
-    Control flow and everything else that is not a primitive then costs nothing; it must not depend on the arguments.
+    Later calls run the recorded primitives only. Control flow and all other Python code is skipped, so that it must not
+    depend on the arguments.
 
     Parameters
     ----------
     fun : callable
-        Calls the same primitives in the same order, whatever its arguments.
+        Must call the same primitives in the same order for all arguments.
     *args, **kwargs
-        First arguments and keywords of every call, constant.
+        The first arguments and the keywords of every call, which are constants.
 
     Returns
     -------
     callable
         Takes the other arguments by position, and can be differentiated as ``fun`` can.
+
+    Raises
+    ------
+    ValueError
+        If the value of ``fun`` does not depend on its arguments, in the first call.
 
     Examples
     --------
@@ -103,14 +117,14 @@ def const_graph(fun, *args, **kwargs):
 
 
 class FullGraphNode(Node):
-    """A node that keeps the value and how it was made.
+    """A node that keeps its value and the call that returned it.
 
     Attributes
     ----------
     value : object
-        What the call returned; None at the root.
+        The value that the call returned; None at the root.
     recipe : tuple
-        The primitive, its arguments, its keywords, and pairs of an argument's position and the node it came from.
+        The primitive, its arguments, its keywords, and for each traced argument the pair of its position and its node.
     """
 
     __slots__ = ["value", "recipe"]
@@ -125,24 +139,24 @@ class FullGraphNode(Node):
 
     @property
     def parents(self):
-        """The nodes of the traced arguments."""
+        """list of FullGraphNode : the nodes of the traced arguments."""
         return [parent for _, parent in self.recipe[3]]
 
 
 def full_graph(fun, *args, **kwargs):
-    """Call a function and give the graph of the call.
+    """Call a function and return the graph of the call.
 
     Parameters
     ----------
     fun : callable
-        The function.
+        Any traced function.
     *args, **kwargs
-        Its arguments, those by position traced.
+        Its arguments. Those given by position are traced, those given by keyword are constants.
 
     Returns
     -------
     FullGraphNode or None
-        The node of what the function returned; None if that does not depend on the arguments.
+        The node of the value; None if the value does not depend on the traced arguments.
     """
     _, end_node = trace(FullGraphNode.new_root(), lambda variables: fun(*variables, **kwargs), args)
     return end_node
