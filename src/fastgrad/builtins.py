@@ -2,7 +2,7 @@
 
 import inspect
 
-from fastgrad._engine.core import ContainerBox, connect, connect_container_take, contains_box, peel
+from fastgrad._engine.core import ContainerBox, connect, connect_container_take, contains_box, unbox_all
 from fastgrad._rules.arguments import tangents_or_zeros
 from fastgrad._rules.direct import def_direct, def_whole
 from fastgrad.core import SparseObject, VSpace, vspace
@@ -349,7 +349,7 @@ class _TracedType(type_):
     """Metaclass: ``isinstance(x, list)`` holds for a traced list too."""
 
     def __instancecheck__(cls, instance):
-        return isinstance_(peel(instance), cls.__mro__[1])
+        return isinstance_(unbox_all(instance), cls.__mro__[1])
 
 
 ListMeta = TupleMeta = DictMeta = _TracedType

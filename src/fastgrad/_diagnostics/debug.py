@@ -20,8 +20,8 @@ from fastgrad._engine.core import (
     VJPNode,
     connect,
     parameter_name,
-    peel,
     share_constants,
+    unbox_all,
 )
 
 # How many `debug` blocks this thread, or task, is in.
@@ -117,7 +117,7 @@ def _argument(fun, argnum):
 
 
 def _described(value):
-    plain = peel(value)
+    plain = unbox_all(value)
     if isinstance(plain, onp.ndarray | onp.generic | float | complex):
         return f"{onp.result_type(plain)} of shape {onp.shape(plain)}"
     return type(plain).__name__
@@ -194,7 +194,7 @@ connect(debug_node_types=_kinds)
 
 def _space(value):
     """Give the shape of a value, None if that is not an array or a number, and whether it is complex."""
-    plain = peel(value)
+    plain = unbox_all(value)
     if not isinstance(plain, onp.ndarray | onp.generic | float | complex):
         return None, True
     return onp.shape(plain), onp.iscomplexobj(plain) or onp.result_type(plain).kind not in "biuf"
@@ -202,7 +202,7 @@ def _space(value):
 
 def _check_shape(subject, where, g, space, call):
     shape, may_be_complex = space
-    plain = peel(g)
+    plain = unbox_all(g)
     if shape is None or plain is None:
         if plain is None:
             raise TypeError(f"{subject} None {where}\n{call}")
@@ -218,7 +218,7 @@ def _check_shape(subject, where, g, space, call):
 
 
 def _has_nan(g):
-    plain = peel(g)
+    plain = unbox_all(g)
     if isinstance(plain, list | tuple):
         return any(map(_has_nan, plain))
     if isinstance(plain, dict):

@@ -19,7 +19,7 @@ from fastgrad._engine.core import (
     connect,
     is_batched,
     new_box,
-    peel,
+    unbox_all,
 )
 from fastgrad.builtins import make_sequence
 from fastgrad.tracer import isbox, trace_stack
@@ -36,7 +36,7 @@ def _call(fun, ans, args, kwargs, argnums, rows):
         batch = rule(rows, ans, argnums, *args, **kwargs)
         if batch is not NotImplemented:
             return batch
-    if any(isinstance(peel(args[i]), SparseObject) for i in argnums):
+    if any(isinstance(unbox_all(args[i]), SparseObject) for i in argnums):
         raise NotBatchable(f"{fun.__name__} has no batch rule for sparse cotangents")
     calls = []
     for row in range(rows):
@@ -49,7 +49,7 @@ def _call(fun, ans, args, kwargs, argnums, rows):
 
 def _row(batch, i):
     """Give a row of a batch."""
-    kind = type(peel(batch))
+    kind = type(unbox_all(batch))
     if issubclass(kind, list | tuple):
         return make_sequence(kind, *[_row(batch[k], i) for k in range(len(batch))])
     if issubclass(kind, dict):
@@ -59,9 +59,9 @@ def _row(batch, i):
 
 def stacked(rows):
     """Make a batch of rows, traced or not: an array of arrays or numbers, a container of batches of containers."""
-    kind = type(peel(rows[0]))
-    if not all(issubclass(type(peel(row)), _NUMERIC) for row in rows):
-        if issubclass(kind, list | tuple) and all(type(peel(row)) is kind and len(row) == len(rows[0]) for row in rows):
+    kind = type(unbox_all(rows[0]))
+    if not all(issubclass(type(unbox_all(row)), _NUMERIC) for row in rows):
+        if issubclass(kind, list | tuple) and all(type(unbox_all(row)) is kind and len(row) == len(rows[0]) for row in rows):
             return make_sequence(kind, *[stacked([row[i] for row in rows]) for i in range(len(rows[0]))])
         raise NotBatchable(f"values of type {kind.__name__} have no batch")
     if any(isbox(row) for row in rows):
@@ -71,8 +71,8 @@ def stacked(rows):
 
 def _fitted(batch, ans, rows):
     """Give the batch of a primitive's answers in the dtype that the example has; refuse what is none."""
-    example = peel(ans)
-    if isinstance(example, SparseObject) and isinstance(peel(batch), SparseObject):
+    example = unbox_all(ans)
+    if isinstance(example, SparseObject) and isinstance(unbox_all(batch), SparseObject):
         return batch
     if isinstance(example, list | tuple | dict):
         return _fitted_container(batch, example, rows)
@@ -81,7 +81,7 @@ def _fitted(batch, ans, rows):
     dtype = onp.result_type(example)
     if dtype.kind not in "fc" or anp.shape(batch) != (rows, *onp.shape(example)):
         raise NotBatchable(f"a batch of shape {anp.shape(batch)} for a value of shape {onp.shape(example)} and {dtype}")
-    have = peel(batch).dtype
+    have = unbox_all(batch).dtype
     if have.kind == "c" and dtype.kind != "c":
         raise NotBatchable("a batch of complex values for a real one")
     return batch if have == dtype else anp._astype(batch, dtype)
@@ -90,8 +90,8 @@ def _fitted(batch, ans, rows):
 def _fitted_container(batch, example, rows):
     """Check that a container holds a batch for each value of the example."""
     keys = example.keys() if isinstance(example, dict) else range(len(example))
-    if type(peel(batch)) is not type(example) or len(batch) != len(example):
-        raise NotBatchable(f"a {type(peel(batch)).__name__} for a batch of {type(example).__name__}s")
+    if type(unbox_all(batch)) is not type(example) or len(batch) != len(example):
+        raise NotBatchable(f"a {type(unbox_all(batch)).__name__} for a batch of {type(example).__name__}s")
     for key in keys:
         item = batch[key]
         if _fitted(item, example[key], rows) is not item:

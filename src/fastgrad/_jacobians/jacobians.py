@@ -5,7 +5,7 @@ import math
 import numpy as onp
 
 import fastgrad.numpy as anp
-from fastgrad._engine.core import ArrayVSpace, BatchTooLarge, ComplexArrayVSpace, peel
+from fastgrad._engine.core import ArrayVSpace, BatchTooLarge, ComplexArrayVSpace, unbox_all
 from fastgrad._jacobians.batches import stacked, through
 from fastgrad.builtins import ContainerVSpace
 from fastgrad.core import make_jvp
@@ -142,7 +142,7 @@ def is_tall(space, x_space):
 def by_columns(fun, x, x_space):
     """Give a Jacobian by pushing basis vectors forward, calling ``fun`` once a batch or, at worst, once a column."""
     if not _is_array_space(x_space):
-        raise TypeError(f"jacfwd differentiates with respect to arrays and numbers, not {type(peel(x)).__name__}")
+        raise TypeError(f"jacfwd differentiates with respect to arrays and numbers, not {type(unbox_all(x)).__name__}")
     push, n = make_jvp(fun, x), math.prod(x_space.shape)
     if not n:
         return onp.zeros(anp.shape(push(x_space.zeros())[0]) + x_space.shape, x_space.dtype)
@@ -184,11 +184,11 @@ def _pushed(push, x_space, start, stop, limit):
 
 def _from_columns(columns, x, x_space):
     """Put the axis of the columns behind, in the shape of the argument; in the argument's dtype, as pullbacks do."""
-    if isinstance(peel(columns), list | tuple):
+    if isinstance(unbox_all(columns), list | tuple):
         raise TypeError("jacfwd applies to functions that return an array; concatenate what a list or tuple holds")
     jacobian = anp.reshape(anp.moveaxis(columns, 0, -1), anp.shape(columns)[1:] + x_space.shape)
     dtype = onp.result_type(x_space.dtype, onp.complex64) if anp.iscomplexobj(jacobian) else x_space.dtype
-    if type(peel(x)) in (float, complex) or x_space.dtype.kind not in "fc" or jacobian.dtype == dtype:
+    if type(unbox_all(x)) in (float, complex) or x_space.dtype.kind not in "fc" or jacobian.dtype == dtype:
         return _own(jacobian)
     return anp._astype(jacobian, dtype)
 
