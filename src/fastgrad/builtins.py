@@ -55,8 +55,8 @@ def container_untake(x, index, space):
 
     def add_to(container):
         if isinstance_(index, slice):
-            places = range(len(container))[index]
-            return space._replace(container, dict_(zip(places, space._sum_leaves(container, places, x), strict=True)))
+            indices = range(len(container))[index]
+            return space._replace(container, dict_(zip(indices, space._sum_leaves(container, indices, x), strict=True)))
         return space._replace(container, {index: vspace(x).mut_add(container[index], x)})
 
     return SparseObject(space, add_to)
@@ -287,13 +287,13 @@ class SequenceVSpace(ContainerVSpace):
     def _items(self, sequence):
         return enumerate(sequence)
 
-    def _sum_leaves(self, container, places, x):
-        return [vspace(leaf).mut_add(container[place], leaf) for place, leaf in zip(places, x, strict=True)]
+    def _sum_leaves(self, container, indices, x):
+        return [vspace(leaf).mut_add(container[index], leaf) for index, leaf in zip(indices, x, strict=True)]
 
     def _replace(self, sequence, leaves):
         changed = list_(sequence)
-        for place, leaf in leaves.items():
-            changed[place] = leaf
+        for index, leaf in leaves.items():
+            changed[index] = leaf
         return self._make(changed)
 
 
@@ -309,8 +309,8 @@ class ListVSpace(SequenceVSpace):
     seq_type = list_
 
     def _replace(self, sequence, leaves):
-        for place, leaf in leaves.items():
-            sequence[place] = leaf
+        for index, leaf in leaves.items():
+            sequence[index] = leaf
         return sequence
 
 

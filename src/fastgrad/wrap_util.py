@@ -94,8 +94,8 @@ def _by_position(fun, args, kwargs, argnum):
             "is not known"
         ) from None
     bound.apply_defaults()
-    places = argnum if isinstance(argnum, tuple | list) else (argnum,)
-    if not all(-len(bound.args) <= place < len(bound.args) for place in places):
+    positions = argnum if isinstance(argnum, tuple | list) else (argnum,)
+    if not all(-len(bound.args) <= position < len(bound.args) for position in positions):
         raise TypeError(
             f"argnum {argnum} names an argument that {get_name(fun)} does not have: it has {len(bound.args)}"
         )

@@ -130,12 +130,12 @@ def _gather(A, B, of_A, of_B, mode):
 def _scatter(A, B, of_A, of_B, mode):
     """Multiply all of A with all of B, and add each product to its place."""
     left_A, left_B = ([i for i in range(x.ndim) if i not in of["dot"]] for x, of in ((A, of_A), (B, of_B)))
-    places = {name: [left_A.index(i) for i in of_A[name]] for name in ("ignore", "conv")}
-    places_B = {name: [len(left_A) + left_B.index(i) for i in of_B[name]] for name in ("ignore", "conv")}
+    positions = {name: [left_A.index(i) for i in of_A[name]] for name in ("ignore", "conv")}
+    positions_B = {name: [len(left_A) + left_B.index(i) for i in of_B[name]] for name in ("ignore", "conv")}
     products = onp.tensordot(A, B, (of_A["dot"], of_B["dot"]))
-    order = places["ignore"] + places_B["ignore"] + places["conv"] + places_B["conv"]
+    order = positions["ignore"] + positions_B["ignore"] + positions["conv"] + positions_B["conv"]
     products = onp.transpose(products, order)
-    n_conv = len(places["conv"])
+    n_conv = len(positions["conv"])
     lead, ends = products.shape[: products.ndim - 2 * n_conv], products.shape[products.ndim - 2 * n_conv :]
     sizes, window = ends[:n_conv], ends[n_conv:]
     full = onp.zeros((*lead, *[a + b - 1 for a, b in zip(sizes, window, strict=True)]), products.dtype)

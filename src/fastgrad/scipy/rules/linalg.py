@@ -181,7 +181,7 @@ _follow(la.norm, lambda a, ord=None, axis=None, keepdims=False, check_finite=Tru
 # Row r of the diagonals ab holds, in column j, the entry (j + r - u, j) of the matrix.
 
 
-def _places(l_and_u, n):
+def _row_indices(l_and_u, n):
     """Give the row of the matrix of each entry of ab, 0 where there is none, and which there are."""
     lower, upper = l_and_u
     rows = onp.arange(n) + onp.arange(lower + upper + 1)[:, None] - upper
@@ -192,7 +192,7 @@ def _places(l_and_u, n):
 def _transposed_bands(l_and_u, ab):
     """Give the diagonals of the transposed matrix, which has ``u`` below and ``l`` above the main one."""
     lower, upper = l_and_u
-    columns, inside = _places((upper, lower), ab.shape[-1])
+    columns, inside = _row_indices((upper, lower), ab.shape[-1])
     rows = onp.arange(lower + upper, -1, -1)[:, None]
     return anp.where(inside, ab[..., rows, columns], 0)
 
@@ -206,7 +206,7 @@ def _banded_pulled(g, l_and_u, ab, b):
 
 
 def _banded_ab_vjp(g, ans, l_and_u, ab, b, *_args, **_kwargs):
-    rows, inside = _places(l_and_u, anp.shape(ab)[-1])
+    rows, inside = _row_indices(l_and_u, anp.shape(ab)[-1])
     pulled = _banded_pulled(g, l_and_u, ab, b)
     if anp.ndim(b) == 1:
         products = pulled[..., rows] * ans[..., None, :]
@@ -217,7 +217,7 @@ def _banded_ab_vjp(g, ans, l_and_u, ab, b, *_args, **_kwargs):
 
 def _banded_ab_jvp(g, ans, l_and_u, ab, b, *_args, **_kwargs):
     # Row by row of the matrix: those of its transpose's diagonals.
-    columns, _ = _places(tuple(l_and_u)[::-1], anp.shape(ab)[-1])
+    columns, _ = _row_indices(tuple(l_and_u)[::-1], anp.shape(ab)[-1])
     change = _transposed_bands(l_and_u, as_array(g))
     if anp.ndim(b) == 1:
         product = anp.sum(change * ans[..., columns], axis=-2)

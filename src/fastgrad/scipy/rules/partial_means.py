@@ -22,9 +22,9 @@ from fastgrad.numpy import numpy_wrapper as anp
 from fastgrad.tracer import primitive
 
 _STEPS = np.arange(-3.3, 3.35, 0.1)
-# Where on (0, 1), and how much: the derivative of the place times the step.
-_PLACES = 1 / (1 + np.exp(-math.pi * np.sinh(_STEPS)))
-_WEIGHTS = 0.1 * math.pi * np.cosh(_STEPS) * _PLACES / (1 + np.exp(math.pi * np.sinh(_STEPS)))
+# The abscissae of the double exponential rule on (0, 1), and the weights: their derivative times the step.
+_PROBABILITIES = 1 / (1 + np.exp(-math.pi * np.sinh(_STEPS)))
+_WEIGHTS = 0.1 * math.pi * np.cosh(_STEPS) * _PROBABILITIES / (1 + np.exp(math.pi * np.sinh(_STEPS)))
 
 
 @dataclass
@@ -78,11 +78,11 @@ def partial_mean(h, law, y, *shapes):
         from_below = from_below | ~np.asarray(law.upper_is_exact(*shapes))
     mass = np.where(from_below, lower, upper)[..., None]
     shapes = [np.asarray(shape)[..., None] for shape in shapes]
-    p = mass * _PLACES
-    places = np.where(from_below[..., None], law.ppf(p, *shapes), law.isf(p, *shapes))
+    p = mass * _PROBABILITIES
+    points = np.where(from_below[..., None], law.ppf(p, *shapes), law.isf(p, *shapes))
     # SciPy's inverse gives nan for some of the smallest probabilities, whose weight is below rounding.
-    places = np.where(np.isnan(places), places[..., -1:], places)
-    values = h(np.clip(places, *law.open_support()), *shapes)
+    points = np.where(np.isnan(points), points[..., -1:], points)
+    values = h(np.clip(points, *law.open_support()), *shapes)
     return np.where(from_below, 1.0, -1.0) * np.sum(values * (mass * _WEIGHTS), axis=-1)
 
 
