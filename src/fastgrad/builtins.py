@@ -371,11 +371,11 @@ class list(list_, metaclass=_TracedType):
 
 def traced_container(x):
     """Make a traced container of nested lists, tuples and dicts with traced values in them; leave all else alone."""
-    kind = type_(x)
-    if kind is dict_:
+    container_type = type_(x)
+    if container_type is dict_:
         return dict({key: traced_container(value) for key, value in x.items()})
-    if kind in (list_, tuple_):
-        return make_sequence(kind, *[traced_container(value) for value in x])
+    if container_type in (list_, tuple_):
+        return make_sequence(container_type, *[traced_container(value) for value in x])
     return x
 
 

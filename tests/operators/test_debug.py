@@ -351,7 +351,7 @@ def test_no_count_is_left_behind():
     with debug():
         pass
     asked = []
-    kinds = fastgrad._diagnostics.debug._kinds
+    kinds = fastgrad._diagnostics.debug._node_types
     connect(debug_node_types=lambda: asked.append(1))
     try:
         grad(np.sin)(1.0)

@@ -74,7 +74,7 @@ class debug(contextlib.ContextDecorator):
         return debug()
 
 
-def _kinds():
+def _node_types():
     """Give the classes of nodes that traces start from now, None for the engine's own."""
     return (DebugVJPNode, DebugJVPNode) if _depth.get() else None
 
@@ -187,7 +187,7 @@ class DebugJVPNode(JVPNode):
 
 share_constants(DebugVJPNode, VJPNode)
 share_constants(DebugJVPNode, JVPNode)
-connect(debug_node_types=_kinds)
+connect(debug_node_types=_node_types)
 
 # ----------------------------------------------------------------------------------------------------------- checks
 

@@ -49,21 +49,22 @@ def _call(fun, ans, args, kwargs, argnums, rows):
 
 def _row(batch, i):
     """Give a row of a batch."""
-    kind = type(unbox_all(batch))
-    if issubclass(kind, list | tuple):
-        return make_sequence(kind, *[_row(batch[k], i) for k in range(len(batch))])
-    if issubclass(kind, dict):
+    batch_type = type(unbox_all(batch))
+    if issubclass(batch_type, list | tuple):
+        return make_sequence(batch_type, *[_row(batch[k], i) for k in range(len(batch))])
+    if issubclass(batch_type, dict):
         raise NotBatchable("rows of a batch of dicts")
     return batch[i]
 
 
 def stacked(rows):
     """Make a batch of rows, traced or not: an array of arrays or numbers, a container of batches of containers."""
-    kind = type(unbox_all(rows[0]))
+    row_type = type(unbox_all(rows[0]))
     if not all(issubclass(type(unbox_all(row)), _NUMERIC) for row in rows):
-        if issubclass(kind, list | tuple) and all(type(unbox_all(row)) is kind and len(row) == len(rows[0]) for row in rows):
-            return make_sequence(kind, *[stacked([row[i] for row in rows]) for i in range(len(rows[0]))])
-        raise NotBatchable(f"values of type {kind.__name__} have no batch")
+        same_type = all(type(unbox_all(row)) is row_type for row in rows)
+        if not (same_type and issubclass(row_type, list | tuple) and len({len(row) for row in rows}) == 1):
+            raise NotBatchable(f"values of type {row_type.__name__} have no batch")
+        return make_sequence(row_type, *[stacked([row[i] for row in rows]) for i in range(len(rows[0]))])
     if any(isbox(row) for row in rows):
         return anp.array_from_args((), {}, *rows)
     return onp.array(rows)

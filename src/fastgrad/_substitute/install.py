@@ -170,9 +170,9 @@ def _path_without_children():
 def _rename_classes(old, new):
     """Have boxes, nodes and vector spaces say that their modules are ``new``'s: autoray and PennyLane go by that."""
     _core.name_types(new)
-    kinds = [_core.Box, _core.Node, _core.VSpace]
-    for kind in kinds:
-        kinds.extend(kind.__subclasses__())
-        package, _, rest = kind.__module__.partition(".")
+    classes = [_core.Box, _core.Node, _core.VSpace]
+    for cls in classes:
+        classes.extend(cls.__subclasses__())
+        package, _, rest = cls.__module__.partition(".")
         if package == old and not rest.startswith("_"):
-            kind.__module__ = f"{new}.{rest}"
+            cls.__module__ = f"{new}.{rest}"
