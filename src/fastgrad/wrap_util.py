@@ -126,7 +126,7 @@ def unary_to_nary(unary_operator):
             argnum = check_argnum(argnum)
 
         single = type(argnum) is int
-        plain = argnum == 0 and not (nary_op_args or nary_op_kwargs)
+        first_only = argnum == 0 and not (nary_op_args or nary_op_kwargs)
 
         @wrap_nary_f(fun, unary_operator, argnum)
         def nary_f(*args, **kwargs):
@@ -153,8 +153,8 @@ def unary_to_nary(unary_operator):
             unary_f.__name__ = get_name(fun)
             return unary_operator(unary_f, x, *nary_op_args, **nary_op_kwargs)
 
-        given = (fun,) if plain else (fun, argnum, *nary_op_args)
-        return DerivedFunction(nary_f, nary_operator, given, nary_op_kwargs, unary_operator if plain else None)
+        given = (fun,) if first_only else (fun, argnum, *nary_op_args)
+        return DerivedFunction(nary_f, nary_operator, given, nary_op_kwargs, unary_operator if first_only else None)
 
     take_place(nary_operator, unary_operator)
     signature = _nary_signature(unary_operator)

@@ -117,10 +117,10 @@ def _argument(fun, argnum):
 
 
 def _described(value):
-    plain = unbox_all(value)
-    if isinstance(plain, onp.ndarray | onp.generic | float | complex):
-        return f"{onp.result_type(plain)} of shape {onp.shape(plain)}"
-    return type(plain).__name__
+    concrete = unbox_all(value)
+    if isinstance(concrete, onp.ndarray | onp.generic | float | complex):
+        return f"{onp.result_type(concrete)} of shape {onp.shape(concrete)}"
+    return type(concrete).__name__
 
 
 class DebugVJPNode(VJPNode):
@@ -194,35 +194,35 @@ connect(debug_node_types=_node_types)
 
 def _space(value):
     """Give the shape of a value, None if that is not an array or a number, and whether it is complex."""
-    plain = unbox_all(value)
-    if not isinstance(plain, onp.ndarray | onp.generic | float | complex):
+    concrete = unbox_all(value)
+    if not isinstance(concrete, onp.ndarray | onp.generic | float | complex):
         return None, True
-    return onp.shape(plain), onp.iscomplexobj(plain) or onp.result_type(plain).kind not in "biuf"
+    return onp.shape(concrete), onp.iscomplexobj(concrete) or onp.result_type(concrete).kind not in "biuf"
 
 
 def _check_shape(subject, where, g, space, call):
     shape, may_be_complex = space
-    plain = unbox_all(g)
-    if shape is None or plain is None:
-        if plain is None:
+    concrete = unbox_all(g)
+    if shape is None or concrete is None:
+        if concrete is None:
             raise TypeError(f"{subject} None {where}\n{call}")
         return
-    if isinstance(plain, SparseObject):
-        have = plain.vs.shape if isinstance(plain.vs, ArrayVSpace) else shape
+    if isinstance(concrete, SparseObject):
+        have = concrete.vs.shape if isinstance(concrete.vs, ArrayVSpace) else shape
     else:
-        have = onp.shape(plain)
-        if not may_be_complex and onp.iscomplexobj(plain):
+        have = onp.shape(concrete)
+        if not may_be_complex and onp.iscomplexobj(concrete):
             raise TypeError(f"{subject} a complex cotangent {where}, which is real\n{call}")
     if have != shape:
         raise ValueError(f"{subject} shape {have} {where}, not {shape}\n{call}")
 
 
 def _has_nan(g):
-    plain = unbox_all(g)
-    if isinstance(plain, list | tuple):
-        return any(map(_has_nan, plain))
-    if isinstance(plain, dict):
-        return any(map(_has_nan, plain.values()))
-    if isinstance(plain, onp.ndarray | onp.generic | float | complex) and onp.result_type(plain).kind in "fc":
-        return bool(onp.isnan(plain).any())
+    concrete = unbox_all(g)
+    if isinstance(concrete, list | tuple):
+        return any(map(_has_nan, concrete))
+    if isinstance(concrete, dict):
+        return any(map(_has_nan, concrete.values()))
+    if isinstance(concrete, onp.ndarray | onp.generic | float | complex) and onp.result_type(concrete).kind in "fc":
+        return bool(onp.isnan(concrete).any())
     return False

@@ -32,10 +32,10 @@ def primitive_of(distribution, method, parameters, module, defaults=()):
     defaults : tuple
         Values of the last parameters.
     """
-    plain = getattr(distribution, method)
+    function = getattr(distribution, method)
 
     def evaluate(*args, **kwargs):
-        return plain(*args, **kwargs)
+        return function(*args, **kwargs)
 
     required = len(parameters) - len(defaults)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -45,7 +45,7 @@ def primitive_of(distribution, method, parameters, module, defaults=()):
     )
     evaluate.__name__ = evaluate.__qualname__ = method
     evaluate.__module__ = module
-    evaluate.__doc__ = plain.__doc__
+    evaluate.__doc__ = function.__doc__
     return Primitive(evaluate, array_like=True)
 
 
@@ -113,9 +113,9 @@ class Family:
         _same_rules(logpdf, [self._log_rule(name) for name in self.parameters])
         _same_rules(pdf, [self._density_rule(name) for name in self.parameters])
         self.pdf, self.logpdf = pdf, logpdf
-        plain = self.distribution
-        functions = (plain.cdf, plain.sf, plain.ppf, plain.isf, pdf, tuple(self.shapes.values()))
-        self.law = Law(*functions, self.support, self.upper_is_exact)
+        of = self.distribution
+        scores = tuple(self.shapes.values())
+        self.law = Law(of.cdf, of.sf, of.ppf, of.isf, pdf, scores, self.support, self.upper_is_exact)
         return pdf, logpdf
 
     def _log_rule(self, name):
