@@ -28,8 +28,13 @@ COTANGENTS = {
     "user's pullback",
 }
 
-user_sin = primitive(lambda x: onp.sin(x))
-user_sin.__name__ = "user_sin"
+
+@primitive
+def user_sin(x):
+    """Return the sine of x, as a user's primitive."""
+    return onp.sin(x)
+
+
 defvjp(user_sin, lambda _ans, x: lambda g: g * onp.cos(x))
 
 

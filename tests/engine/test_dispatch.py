@@ -1,4 +1,4 @@
-"""Paths of calls: the table in `values/dispatch.pxi` is true, and values, warnings and errors are NumPy's on any path."""
+"""Paths of calls: the table in `values/dispatch.pxi` is true; values, warnings and errors are NumPy's on any path."""
 
 import re
 import subprocess

@@ -64,7 +64,7 @@ LAYERS = (
     # How fastgrad stands in autograd's place.
     "fastgrad._substitute.*",
     # Helpers and names that autograd has deprecated; the path of a call, shown.
-    "fastgrad._deprecated fastgrad.util fastgrad.paths",
+    "fastgrad.util fastgrad.paths",
     # The package, which only those import that stand outside: programs and plugins.
     "fastgrad",
     "fastgrad.__main__ fastgrad.as_autograd fastgrad._substitute.children.*",
