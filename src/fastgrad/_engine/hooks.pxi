@@ -16,7 +16,7 @@
 # core_namespace            see whether users replaced core.add_outgrads                   core
 # debug_node_types               choose the kinds of nodes inside blocks of fastgrad.debug      _diagnostics.debug
 # advice, check_returned    say what to do about a value without a vector space or box     _diagnostics.messages
-# seed, cotangent_of_rule,  fit or refuse what users pass in and their rules return        _diagnostics.messages
+# seed, cotangent_of_rule,  fit or refuse what users pass in and their rules return        numpy.fitting
 # tangent_of_rule
 # defgrad, defvjp_method,   serve autograd's deprecated methods of primitives              core
 # defvjp_is_zero

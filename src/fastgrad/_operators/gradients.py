@@ -3,7 +3,7 @@
 import inspect
 
 import fastgrad.numpy as np
-from fastgrad._diagnostics.messages import check_returned, place_of_name
+from fastgrad._diagnostics.messages import check_returned, position_of_name
 from fastgrad._diagnostics.user_code import warn
 from fastgrad._engine.backward import pull_once, value_and_gradient
 from fastgrad._engine.core import DerivedFunction
@@ -225,7 +225,7 @@ def grad_named(fun, argname):
     >>> grad_named(lambda x, y: x * y**2, "y")(2.0, 3.0)
     np.float64(12.0)
     """
-    return grad(fun, place_of_name(fun, argname))
+    return grad(fun, position_of_name(fun, argname))
 
 
 def multigrad_dict(fun):

@@ -4,7 +4,7 @@ from numpy import __version__  # noqa: F401
 
 from fastgrad.numpy.numpy_wrapper import *  # noqa: F403
 
-from fastgrad.numpy import numpy_boxes, numpy_vspaces, rules  # isort: skip  # noqa: F401
+from fastgrad.numpy import fitting, numpy_boxes, numpy_vspaces, rules  # isort: skip  # noqa: F401
 from fastgrad.numpy._namespace import fast_calls  # isort: skip  # noqa: F401
 from fastgrad.numpy import numpy_jvps, numpy_vjps  # isort: skip  # noqa: F401
 from fastgrad.numpy import fft, linalg, random  # isort: skip  # noqa: F401

@@ -13,7 +13,7 @@ sorting, for example, has none. The rules stand beside the VJPs and JVPs in `fas
 import math
 import operator
 
-from fastgrad._engine.core import ArrayVSpace, ComplexArrayVSpace, peel
+from fastgrad._engine.core import ArrayVSpace, ComplexArrayVSpace, unbox_all
 from fastgrad.builtins import ContainerVSpace, _make_dict, make_sequence
 from fastgrad.numpy import numpy_wrapper as anp
 
@@ -75,7 +75,7 @@ def with_rank(x, rank):
 
 def repeat_rows(x, rows):
     """Return a batch of ``rows`` rows that are all ``x``, an array or a container of arrays."""
-    container_type = type(peel(x))
+    container_type = type(unbox_all(x))
     if issubclass(container_type, dict):
         keys = tuple(x)
         return _make_dict(keys, make_sequence(list, *[repeat_rows(x[key], rows) for key in keys]))
