@@ -1,1 +1,1 @@
-"""How the namespace of NumPy is wrapped: primitives, arrays of traced items, what writes in place, expired names."""
+"""How the namespace of `fastgrad.numpy` is made: NumPy's functions as primitives, and the functions in their place."""

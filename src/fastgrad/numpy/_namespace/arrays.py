@@ -1,7 +1,7 @@
-"""The functions of `fastgrad.numpy` that take lists of arrays, and a few that NumPy has not.
+"""The functions of `fastgrad.numpy` that build, index and join arrays.
 
-A traced array inside a list is no argument that a primitive sees, so what builds or joins arrays is written here in
-terms of primitives that take the arrays one by one: `array_from_args` and `concatenate_args`.
+A primitive sees only its arguments, not a traced array inside a list. So the functions that take lists are written here
+in terms of primitives that take the items one by one: `array_from_args`, `concatenate_args` and `stack_args`.
 """
 
 import numpy as _np
@@ -12,12 +12,13 @@ from fastgrad._engine.core import scalars_in as _scalars_in
 from fastgrad._engine.core import traced_items as _traced_items
 from fastgrad._engine.core import traced_sequence as _traced_sequence
 from fastgrad.numpy._namespace.wrapping import primitives as p
-from fastgrad.tracer import isbox, notrace_primitive, primitive
+from fastgrad.numpy._namespace.wrapping import publish
+from fastgrad.tracer import isbox, primitive
 
 
 @primitive
 def getitem(array, index):
-    """Give ``array[index]``."""
+    """Return ``array[index]``."""
     return array[index]
 
 
@@ -26,7 +27,7 @@ def getitem(array, index):
 
 @primitive
 def array_from_args(array_args, array_kwargs, *args):
-    """Give the array of the list of ``args``, made with the further arguments of ``numpy.array``."""
+    """Return ``numpy.array(args, *array_args, **array_kwargs)``."""
     return _np.array(args, *array_args, **array_kwargs)
 
 
@@ -37,12 +38,12 @@ def _array_from_scalar_or_array(array_args, array_kwargs, scarray):
 
 @primitive
 def array_from_scalars(shape, *args):
-    """Give the array of this shape with these numbers in it."""
+    """Return the array of a shape with these numbers as its elements."""
     return _array_of(shape, args)
 
 
 def array(A, *args, **kwargs):
-    """Create an array as ``numpy.array`` does; traced values may stand anywhere in nested lists and tuples.
+    """Return an array as ``numpy.array`` does; traced values may stand anywhere in nested lists and tuples.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def array(A, *args, **kwargs):
 
 
 def traced_array(x):
-    """Make an array of a traced list or tuple, or one with traced values in it; give anything else back as it is."""
+    """Return the traced array of a traced list or tuple, or of one with traced values; anything else as it is."""
     return array(x) if _traced_sequence(x) else x
 
 
@@ -73,28 +74,39 @@ connect(traced_array=traced_array)
 
 
 def wrap_if_boxes_inside(raw_array, slow_op_name=None):
-    """Make a traced array of an object array with boxes in it; give any other array back as it is."""
+    """Return the traced array of an array of objects with traced values in it; any other array as it is."""
     if raw_array.dtype is not _np.dtype("O"):
         return raw_array
     return _np.reshape(array_from_args((), {}, *raw_array.ravel()), raw_array.shape)
 
 
+@primitive
+def _astype(A, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    cast = _np.asarray(A).astype(dtype, order, casting, subok, copy)
+    return cast if isinstance(A, _np.ndarray) else cast[()]
+
+
+def astype(x, dtype, /, **kwargs):
+    """Return an array cast to a dtype, as ``numpy.astype`` does."""
+    return _astype(x, dtype, **kwargs)
+
+
 # ------------------------------------------------------------------------------------------------------- joining arrays
 
 
-def _is_plain(sequence):
-    """Say whether a list or tuple has no traced value in it, so that NumPy itself can join its items."""
+def _is_concrete(sequence):
+    """Return whether a list or tuple contains no traced value, so that NumPy itself can join its items."""
     return type(sequence) in (list, tuple) and not contains_box(sequence)
 
 
 @primitive
 def concatenate_args(axis, *args):
-    """Concatenate ``args`` along ``axis``."""
+    """Return ``args`` concatenated along ``axis``."""
     return _np.concatenate(args, axis)
 
 
 def concatenate(arr_list, axis=0, **kwargs):
-    """Join arrays along an axis they have, as ``numpy.concatenate`` does.
+    """Return arrays joined along an axis they have, as ``numpy.concatenate`` does.
 
     Parameters
     ----------
@@ -104,8 +116,13 @@ def concatenate(arr_list, axis=0, **kwargs):
         The axis; None flattens the arrays first.
     **kwargs
         ``dtype`` and ``casting`` as for ``numpy.concatenate``.
+
+    Raises
+    ------
+    NotImplementedError
+        If another keyword, such as ``out``, is given with traced values.
     """
-    if _is_plain(arr_list):
+    if _is_concrete(arr_list):
         return _np.concatenate(arr_list, axis, **kwargs)
     arrays = _traced_items(arr_list)
     if axis is None:
@@ -122,15 +139,29 @@ concat = concatenate
 
 @primitive
 def stack_args(axis, *args):
-    """Stack ``args`` along a new axis."""
+    """Return ``args`` stacked along a new axis."""
     if axis == 0 and all(type(a) is _np.ndarray for a in args):
         return _np.concatenate([a[None] for a in args])
     return _np.stack(args, axis)
 
 
 def stack(arrays, axis=0, **kwargs):
-    """Join arrays of one shape along a new axis, as ``numpy.stack`` does."""
-    if _is_plain(arrays):
+    """Return arrays of one shape joined along a new axis, as ``numpy.stack`` does.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+    axis : int
+        The position of the new axis in the result.
+    **kwargs
+        ``dtype`` and ``casting`` as for ``numpy.stack``.
+
+    Raises
+    ------
+    ValueError
+        If there is no array, or if the arrays have different shapes.
+    """
+    if _is_concrete(arrays):
         return _np.stack(arrays, axis, **kwargs)
     arrays = _traced_items(arrays)
     if not arrays:
@@ -144,43 +175,43 @@ def stack(arrays, axis=0, **kwargs):
 
 
 def vstack(tup, **kwargs):
-    """Stack arrays as rows, as ``numpy.vstack`` does."""
-    if _is_plain(tup):
+    """Return arrays stacked as rows, as ``numpy.vstack`` does."""
+    if _is_concrete(tup):
         return _np.vstack(tup, **kwargs)
     return concatenate([p.atleast_2d(a) for a in _traced_items(tup)], 0, **kwargs)
 
 
 def hstack(tup, **kwargs):
-    """Stack arrays side by side, as ``numpy.hstack`` does."""
-    if _is_plain(tup):
+    """Return arrays stacked side by side, as ``numpy.hstack`` does."""
+    if _is_concrete(tup):
         return _np.hstack(tup, **kwargs)
     arrays = [p.atleast_1d(a) for a in _traced_items(tup)]
     return concatenate(arrays, 0 if arrays and p.ndim(arrays[0]) == 1 else 1, **kwargs)
 
 
 def dstack(tup):
-    """Stack arrays along the third axis, as ``numpy.dstack`` does."""
-    if _is_plain(tup):
+    """Return arrays stacked along the third axis, as ``numpy.dstack`` does."""
+    if _is_concrete(tup):
         return _np.dstack(tup)
     return concatenate([p.atleast_3d(a) for a in _traced_items(tup)], 2)
 
 
 def column_stack(tup):
-    """Stack arrays as columns, as ``numpy.column_stack`` does."""
-    if _is_plain(tup):
+    """Return arrays stacked as columns, as ``numpy.column_stack`` does."""
+    if _is_concrete(tup):
         return _np.column_stack(tup)
     arrays = (p.atleast_1d(a) for a in _traced_items(tup))
     return concatenate([p.reshape(a, (-1, 1)) if p.ndim(a) < 2 else a for a in arrays], 1)
 
 
 def row_stack(tup):
-    """Stack arrays as rows: `vstack`."""
+    """Return arrays stacked as rows: `vstack`."""
     return vstack(tup)
 
 
 def append(arr, values, axis=None):
-    """Join ``values`` to the end of ``arr``, as ``numpy.append`` does."""
-    if _is_plain((arr, values)):
+    """Return ``values`` joined to the end of ``arr``, as ``numpy.append`` does; both are flattened if axis is None."""
+    if _is_concrete((arr, values)):
         return _np.append(arr, values, axis)
     if axis is None:
         return concatenate([p.ravel(arr), p.ravel(traced_array(values))])
@@ -188,7 +219,18 @@ def append(arr, values, axis=None):
 
 
 def block(arrays):
-    """Assemble an array from nested lists of blocks, as ``numpy.block`` does."""
+    """Return an array assembled from nested lists of blocks, as ``numpy.block`` does.
+
+    Parameters
+    ----------
+    arrays : nested list of array_like
+        The innermost lists are joined along the last axis, those around them along the one before, and so on.
+
+    Raises
+    ------
+    ValueError
+        If a list is empty.
+    """
     depth, level = 0, arrays
     while type(level) is list:
         if not level:
@@ -208,171 +250,47 @@ def _leaves(nested):
 
 
 def _join(nested, axis, rank):
+    """Return nested lists of blocks joined along ``axis`` and those behind it, as one array with ``rank`` axes."""
     if type(nested) is not list:
         missing = rank - p.ndim(nested)
         return p.reshape(nested, (1,) * missing + p.shape(nested))
     return concatenate([_join(item, axis + 1, rank) for item in nested], axis)
 
 
-# ----------------------------------------------------------------------------------- functions made of other primitives
-
-
-_original_where = primitive(_np.where)
-_original_where.__module__, _original_where.__qualname__ = __name__, "_original_where"
-
-
-def where(condition, *args, **kwargs):
-    """Choose between two arrays, as ``numpy.where`` does; with the condition alone, say where it holds.
-
-    Parameters
-    ----------
-    condition : array_like of bool
-        Where to take from the first array.
-    x, y : array_like, optional
-        The two arrays, which broadcast with the condition.
-
-    Returns
-    -------
-    ndarray or tuple of ndarray
-        A number or list where neither the condition nor ``x`` and ``y`` are arrays, NumPy scalars or traced.
-    """
-    if not (args or kwargs):
-        return p.nonzero(condition)
-    if len(args) == 2 and not kwargs and type(condition) is _np.ndarray:
-        return _original_where(condition, *_traced_items(args))
-    x, y = _branches(*args, **kwargs)
-    chosen = _original_where(condition, traced_array(x), traced_array(y))
-    arrays = any(isbox(v) or isinstance(v, _np.ndarray | _np.generic) for v in (condition, x, y))
-    return chosen if arrays or isbox(chosen) else chosen.tolist()
-
-
-def _branches(x=None, y=None):
-    if x is None or y is None:
-        raise ValueError("either both or neither of x and y should be given")
-    return x, y
-
-
-def select(condlist, choicelist, default=0):
-    """Choose elements by the first condition that holds, as ``numpy.select`` does."""
-    if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
-    if not condlist:
-        raise ValueError("select with an empty condition list is not possible")
-    chosen = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        chosen = _original_where(condition, traced_array(choice), traced_array(chosen))
-    return chosen
-
-
 def _as_columns(arrays):
-    """Join along the last axis, vectors as columns: what ``numpy.c_`` does."""
+    """Return arrays joined along the last axis, with vectors as columns: what ``numpy.c_`` does."""
     return concatenate([p.reshape(a, (-1, 1)) if p.ndim(a) < 2 else a for a in arrays], -1)
 
 
 class _Concatenator:
-    """Traced values in ``numpy.r_[...]`` and ``numpy.c_[...]``; all else is left to NumPy."""
+    """``numpy.r_`` or ``numpy.c_``, which also takes traced values.
 
-    def __init__(self, plain, join):
-        self._plain = plain
+    Parameters
+    ----------
+    original : object
+        NumPy's own, which is used for all other values.
+    join : callable
+        Joins a list of arrays.
+    """
+
+    def __init__(self, original, join):
+        self._original = original
         self._join = join
 
     def __getitem__(self, key):
         items = key if type(key) is tuple else (key,)
         if not any(isbox(item) or (type(item) is list and contains_box(item)) for item in items):
-            return self._plain[key]
+            return self._original[key]
         if any(type(item) is str for item in items):
             raise NotImplementedError("r_ and c_ of traced values take no axis string; use concatenate")
-        return self._join([self._plain[item] if type(item) is slice else p.atleast_1d(item) for item in items])
+        return self._join([self._original[item] if type(item) is slice else p.atleast_1d(item) for item in items])
 
 
 r_ = _Concatenator(_np.r_, concatenate)
 c_ = _Concatenator(_np.c_, _as_columns)
 
-
-@primitive
-def make_diagonal(D, offset=0, axis1=0, axis2=1):
-    """Put the last axis of ``D`` on the diagonal of two new axes: the transpose of ``numpy.diagonal``.
-
-    Parameters
-    ----------
-    D : array_like
-        Shape (..., n).
-    offset : int
-        The diagonal: 0 main, positive above, negative below.
-    axis1, axis2 : int
-        Where the new axes stand in the result.
-
-    Returns
-    -------
-    ndarray
-        With two axes of length n + abs(offset), zero off that diagonal.
-    """
-    D = _np.asarray(D)
-    n = D.shape[-1]
-    rows, columns = _np.arange(n) + max(-offset, 0), _np.arange(n) + max(offset, 0)
-    result = _np.zeros((*D.shape[:-1], n + abs(offset), n + abs(offset)), D.dtype)
-    result[..., rows, columns] = D
-    return _np.moveaxis(result, (-2, -1), (axis1, axis2))
-
-
-@primitive
-def _astype(A, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    cast = _np.asarray(A).astype(dtype, order, casting, subok, copy)
-    return cast if isinstance(A, _np.ndarray) else cast[()]
-
-
-def astype(x, dtype, /, **kwargs):
-    """Cast an array to a dtype, as ``numpy.astype`` does."""
-    return _astype(x, dtype, **kwargs)
-
-
-@notrace_primitive
-def metadata(A):
-    """Give shape, number of axes, dtype and whether it is complex, of a value boxed or not."""
-    array = _np.asarray(A)
-    return array.shape, array.ndim, array.dtype, _np.iscomplexobj(array)
-
-
-# ----------------------------------------------------------------------------------------------- functions of functions
-# What the user's function returns may be traced, be it by its arguments or by what it closes over. NumPy would put that
-# into an object array, which no trace knows.
-
-
-class vectorize(_np.vectorize):
-    """Make a function of arrays from a function of numbers, as ``numpy.vectorize`` does; traced values stay traced."""
-
-    def __call__(self, *args, **kwargs):
-        result = super().__call__(*args, **kwargs)
-        if isinstance(result, tuple):
-            return tuple(_traced_result(item) for item in result)
-        return _traced_result(result)
-
-
-def _traced_result(result):
-    return wrap_if_boxes_inside(result) if isinstance(result, _np.ndarray) else result
-
-
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """Apply a function to vectors along an axis, as ``numpy.apply_along_axis`` does."""
-    if not (isbox(arr) or _traced_sequence(arr)):
-        return _traced_result(_np.apply_along_axis(func1d, axis, arr, *args, **kwargs))
-    moved = p.moveaxis(traced_array(arr), axis, -1)
-    shape = p.shape(moved)[:-1]
-    axis = axis % (len(shape) + 1)
-    results = stack([func1d(moved[index], *args, **kwargs) for index in _np.ndindex(shape)])
-    added = p.ndim(results) - 1
-    results = p.reshape(results, (*shape, *p.shape(results)[1:]))
-    return p.moveaxis(results, range(len(shape), len(shape) + added), range(axis, axis + added))
-
-
-def fromfunction(function, shape, **kwargs):
-    """Make an array of a function of its coordinates, as ``numpy.fromfunction`` does."""
-    return _traced_result(_np.fromfunction(function, shape, **kwargs))
-
-
 __all__ = [
     "append",
-    "apply_along_axis",
     "array",
     "array_from_args",
     "array_from_scalars",
@@ -384,22 +302,16 @@ __all__ = [
     "concatenate",
     "concatenate_args",
     "dstack",
-    "fromfunction",
     "getitem",
     "hstack",
-    "make_diagonal",
-    "metadata",
     "r_",
     "row_stack",
-    "select",
     "stack",
     "stack_args",
-    "vectorize",
     "vstack",
-    "where",
     "wrap_if_boxes_inside",
     # Libraries use these in spite of their names.
     "_array_from_scalar_or_array",
     "_astype",
-    "_original_where",
 ]
+publish(globals(), __all__)

@@ -1,4 +1,4 @@
-"""NumPy's functions that write into an array: they refuse traced values before anything is written."""
+"""NumPy's functions that write into an array: they raise for traced values before anything is written."""
 
 import functools
 

@@ -9,15 +9,15 @@ from fastgrad.tracer import notrace_primitive
 
 FUNCTION_TYPES = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.sum))
 
-# What they return is the same for every trace: plain facts about the value.
+# What they return does not depend on elements, and so is a constant to every trace.
 notrace_functions = (np.ndim, np.shape, np.iscomplexobj, np.result_type)
 
-# Integer types that no value has, and one that is a time.
+# Abstract integer types, which no value has, and timedelta64, whose values are times.
 _NOT_WRAPPED = (np.integer, np.signedinteger, np.unsignedinteger, np.timedelta64)
 
 
 def wrap_intdtype(cls):
-    """Make an integer type that takes traced values; an integer is a constant to every trace."""
+    """Return a subclass of an integer type that takes traced values; an integer is a constant to every trace."""
     return type(cls.__name__, (cls,), {"__new__": notrace_primitive(cls.__new__), "__doc__": cls.__doc__})
 
 
@@ -29,7 +29,7 @@ def wrap_namespace(old, new):
     old : dict
         The namespace of a NumPy module.
     new : dict
-        The namespace to fill. A function that stands in ``old`` under two names becomes one primitive.
+        The namespace to fill. A function that ``old`` has under two names becomes one primitive.
     """
     made = {}
     for name, value in old.items():
@@ -49,6 +49,21 @@ def wrap_namespace(old, new):
             new[name] = value
 
 
-# Every name of numpy, to be used as an attribute.
+def publish(namespace, names):
+    """Set `fastgrad.numpy` as the module of functions and classes, since pickles find them by it.
+
+    Parameters
+    ----------
+    namespace : dict
+        The namespace that they are defined in.
+    names : sequence of str
+        Their names, which `fastgrad.numpy` has too; other values than functions and classes are left out.
+    """
+    for name in names:
+        if isinstance(namespace[name], Primitive | types.FunctionType | type):
+            namespace[name].__module__ = "fastgrad.numpy"
+
+
+# Every name of numpy, as attributes.
 primitives = types.SimpleNamespace()
 wrap_namespace(vars(np), vars(primitives))
