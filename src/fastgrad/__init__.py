@@ -70,10 +70,10 @@ _sys.meta_path.append(_FormerPathFinder)
 
 
 def load_ipython_extension(ipython):
-    """Put fastgrad in autograd's place in a notebook: ``%load_ext fastgrad``."""
+    """Make a notebook's ``import autograd`` load fastgrad; called by ``%load_ext fastgrad``."""
     install_as_autograd()
 
 
 def unload_ipython_extension(ipython):
-    """Take it out again: ``%unload_ext fastgrad``."""
+    """Undo `load_ipython_extension`; called by ``%unload_ext fastgrad``."""
     uninstall_as_autograd()

@@ -22,9 +22,19 @@ Run a Python program with fastgrad in autograd's place. What follows is for pyth
 
 
 def main(arguments):
-    """Replace this process by a Python that serves fastgrad as autograd from its start.
+    """Replace this process by a Python process that serves fastgrad as autograd from its start.
 
-    So arguments, tracebacks, exit codes and all else are Python's own.
+    Arguments, tracebacks and exit codes are then those of Python itself.
+
+    Parameters
+    ----------
+    arguments : list of str
+        The arguments after ``-m fastgrad``.
+
+    Returns
+    -------
+    int or str
+        The argument of `sys.exit`, if the process is not replaced.
     """
     mirror = None
     if arguments and arguments[0] in ("-h", "--help"):
@@ -43,16 +53,16 @@ def main(arguments):
 
 
 def interpreter_options():
-    """Give the options of Python that stood before ``-m fastgrad``."""
+    """Return the options of Python that were given before ``-m fastgrad``."""
     *options, last = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
     if last == "fastgrad":
         *options, last = options
-    others = last.removesuffix("fastgrad").removesuffix("m")  # "-O" of "-Om"
+    others = last.removesuffix("fastgrad").removesuffix("m")  # in one word with -m: "-O" of "-Om"
     return options if others == "-" else [*options, others]
 
 
 def run(command, environment):
-    """Go over to the command, which on Windows can only be waited for."""
+    """Replace this process by a command; on Windows, run the command and return its exit code."""
     if sys.platform == "win32":
         return subprocess.run(command, env=environment).returncode
     sys.stdout.flush()

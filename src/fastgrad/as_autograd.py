@@ -1,13 +1,14 @@
 """A pytest plugin that puts fastgrad in autograd's place: ``pytest -p fastgrad.as_autograd``.
 
-Workers of pytest-xdist are child processes and do the same. PYTEST_DONT_REWRITE: there is nothing to rewrite.
+The workers of pytest-xdist are child processes and serve fastgrad as well. PYTEST_DONT_REWRITE: there are no
+assertions to rewrite.
 """
 
 from fastgrad._substitute.install import RELEASES, install_as_autograd
 
 
 def pytest_addoption(parser):
-    """Add the option that says which autograd to mirror."""
+    """Add the option for the release of autograd to mirror."""
     help_ = "which autograd fastgrad behaves like, where they differ (see fastgrad.install_as_autograd)"
     parser.getgroup("fastgrad").addoption("--autograd-mirror", choices=list(RELEASES), help=help_)
 
@@ -18,7 +19,7 @@ def pytest_load_initial_conftests(early_config):
 
 
 def pytest_configure(config):
-    """Install where the plugin was named too late for the hook above: by a conftest.py."""
+    """Install if the plugin was named by a conftest.py, too late for the hook above."""
     _install(config.getoption("autograd_mirror", None))
 
 
@@ -32,7 +33,7 @@ def _install(mirror):
 
 
 def pytest_report_header():
-    """Say in the head of the report what the tests run on."""
+    """Return the line of the report's header that names fastgrad."""
     from fastgrad import __version__
 
     return f"autograd: {__version__}, as mirrored by fastgrad"

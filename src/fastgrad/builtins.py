@@ -1,4 +1,4 @@
-"""Traced lists, tuples and dicts: boxes, vector spaces and the functions that make and take them apart."""
+"""Traced lists, tuples and dicts: their boxes, their vector spaces and the primitives that build and index them."""
 
 import inspect
 
@@ -45,13 +45,13 @@ type.__signature__ = inspect.signature(lambda object, /: None)  # Python's own h
 
 @primitive
 def container_take(container, index):
-    """Give ``container[index]``."""
+    """Return ``container[index]``."""
     return container[index]
 
 
 @primitive
 def container_untake(x, index, space):
-    """Give the cotangent in ``space`` that is ``x`` at ``index`` and zero elsewhere."""
+    """Return the sparse cotangent in ``space`` that is ``x`` at ``index`` and zero elsewhere."""
 
     def add_to(container):
         if isinstance_(index, slice):
@@ -72,13 +72,13 @@ def make_sequence(seq_type, *values):
 
 @primitive
 def sequence_extend_right(sequence, *values):
-    """Give ``sequence`` with ``values`` after it."""
+    """Return ``sequence`` with ``values`` appended."""
     return sequence + type_(sequence)(values)
 
 
 @primitive
 def sequence_extend_left(sequence, *values):
-    """Give ``sequence`` with ``values`` before it."""
+    """Return ``sequence`` with ``values`` before its own."""
     return type_(sequence)(values) + sequence
 
 
@@ -89,6 +89,7 @@ def _make_dict(keys, values):
 
 @primitive
 def _assemble(space, *leaves):
+    """Return the container of the structure of ``space`` with these leaves."""
     leaves = iter(leaves)
     return space._map(lambda _: next(leaves), space.shape)
 
@@ -165,16 +166,16 @@ class SequenceBox(ContainerBox):
         return iter([self[i] for i in range(len(self._value))])
 
     def __add__(self, other):
-        return sequence_extend_right(self, *_followed(other))
+        return sequence_extend_right(self, *_traced_containers(other))
 
     def __radd__(self, other):
-        return sequence_extend_left(self, *_followed(other))
+        return sequence_extend_left(self, *_traced_containers(other))
 
     def __contains__(self, value):
         return value in getval(self)
 
     def index(self, value):
-        """Give the first place of ``value``."""
+        """Return the first index of ``value``."""
         return getval(self).index(value)
 
 
@@ -193,31 +194,31 @@ class DictBox(ContainerBox):
         return key in getval(self)
 
     def keys(self):
-        """Give the list of keys."""
+        """Return the list of keys."""
         return list_(self)
 
     def values(self):
-        """Give the list of traced values."""
+        """Return the list of traced values."""
         return [self[key] for key in self]
 
     def items(self):
-        """Give the list of pairs of a key and its traced value."""
+        """Return the list of pairs of a key and its traced value."""
         return [(key, self[key]) for key in self]
 
     def iterkeys(self):
-        """Iterate over the keys."""
+        """Return an iterator over the keys."""
         return iter(self)
 
     def itervalues(self):
-        """Iterate over the traced values."""
+        """Return an iterator over the traced values."""
         return (self[key] for key in self)
 
     def iteritems(self):
-        """Iterate over the pairs of a key and its traced value."""
+        """Return an iterator over the pairs of a key and its traced value."""
         return ((key, self[key]) for key in self)
 
     def get(self, key, default=None):
-        """Give the traced value of ``key``, ``default`` where there is none."""
+        """Return the traced value of ``key``, or ``default`` if there is no such key."""
         return self[key] if key in self else default
 
 
@@ -230,14 +231,20 @@ DictBox.register(dict_)
 
 
 class ContainerVSpace(VSpace):
-    """The space of containers of one structure: the product of its values' spaces, which stand in ``shape``."""
+    """The space of containers of one structure: the product of its values' spaces.
+
+    Attributes
+    ----------
+    shape : container
+        A container of the same structure, with the vector space of each value.
+    """
 
     def __init__(self, value):
         self.shape = self._map(vspace, value)
 
     @property
     def size(self):
-        """int : number of real coordinates of all values together."""
+        """int : sum of the sizes of the values' spaces."""
         return sum(space.size for _, space in self._items(self.shape))
 
     def zeros(self):
@@ -272,7 +279,7 @@ class ContainerVSpace(VSpace):
 
 
 class SequenceVSpace(ContainerVSpace):
-    """The space of sequences of one length."""
+    """The space of sequences of the same length."""
 
     seq_type = None
 
@@ -315,14 +322,14 @@ class ListVSpace(SequenceVSpace):
 
 
 class NamedTupleVSpace(SequenceVSpace):
-    """The space of named tuples; a subclass sets ``seq_type``."""
+    """The space of named tuples; subclasses set ``seq_type``."""
 
     def _make(self, values):
         return self.seq_type(*values)
 
 
 class DictVSpace(ContainerVSpace):
-    """The space of dicts with one set of keys."""
+    """The space of dicts with the same keys."""
 
     def _map(self, f, first, *others):
         if not others:
@@ -346,7 +353,7 @@ DictVSpace.register(dict_)
 
 
 class _TracedType(type_):
-    """Metaclass: ``isinstance(x, list)`` holds for a traced list too."""
+    """Metaclass by which ``isinstance(x, list)`` is true for a traced list too."""
 
     def __instancecheck__(cls, instance):
         return isinstance_(unbox_all(instance), cls.__mro__[1])
@@ -356,21 +363,21 @@ ListMeta = TupleMeta = DictMeta = _TracedType
 
 
 class tuple(tuple_, metaclass=_TracedType):
-    """The tuple of ``xs``, traced if one of them is."""
+    """Replacement of ``tuple``: its result is traced if an item is."""
 
     def __new__(cls, xs=()):
-        return make_sequence(tuple_, *_followed(xs))
+        return make_sequence(tuple_, *_traced_containers(xs))
 
 
 class list(list_, metaclass=_TracedType):
-    """The list of ``xs``, traced if one of them is."""
+    """Replacement of ``list``: its result is traced if an item is."""
 
     def __new__(cls, xs=()):
-        return make_sequence(list_, *_followed(xs))
+        return make_sequence(list_, *_traced_containers(xs))
 
 
 def traced_container(x):
-    """Make a traced container of nested lists, tuples and dicts with traced values in them; leave all else alone."""
+    """Return nested lists, tuples and dicts as traced containers, and values of all other types as they are."""
     container_type = type_(x)
     if container_type is dict_:
         return dict({key: traced_container(value) for key, value in x.items()})
@@ -385,13 +392,16 @@ connect(traced_container=traced_container)
 _CONTAINERS = frozenset({list_, tuple_, dict_})
 
 
-def _followed(values):
-    """Trace the plain containers among ``values`` that hold traced values: a primitive sees only its arguments."""
+def _traced_containers(values):
+    """Return the values with lists, tuples and dicts that contain boxes replaced by traced containers.
+
+    A primitive looks for boxes among its arguments only, not inside them.
+    """
     return [traced_container(x) if type_(x) in _CONTAINERS and contains_box(x) else x for x in values]
 
 
 class dict(dict_, metaclass=_TracedType):
-    """The dict of the arguments, traced if one of its values is."""
+    """Replacement of ``dict``: its result is traced if a value is."""
 
     def __new__(cls, *args, **kwargs):
         if args and isbox(args[0]):

@@ -1,5 +1,4 @@
-"""Reverse and forward mode: rules, vector spaces and the two passes. The engine is compiled, in `_core.pyx` and
-`_backward.pyx`."""
+"""Reverse and forward mode: rules, vector spaces and the two passes. The passes are compiled, in `_engine/`."""
 
 from itertools import count
 
@@ -77,22 +76,22 @@ primitive_jvps = _registries.PrimitiveJVPs()
 
 
 def _check_rules(fun, mode, rules, names=()):
-    """Refuse what can't be called at once, where the mistake is, not in the pass that would call it."""
+    """Raise TypeError for rules that can't be called, where they are given rather than in the pass that calls them."""
     for rule in rules:
         if not (rule is None or callable(rule) or isinstance(rule, str) and rule in names):
             raise TypeError(f"Bad {mode} {rule!r} for {fun.__name__!r}: a rule is a function or None")
 
 
 def defvjp_argnums(fun, vjpmaker):
-    """Give the VJPs of a primitive, for all traced arguments of a call at once.
+    """Set the VJPs of a primitive by one rule for all traced arguments of a call.
 
     Parameters
     ----------
     fun : Primitive
-        What the rule is for.
+        The primitive that the rule is for.
     vjpmaker : callable
-        ``vjpmaker(argnums, ans, args, kwargs)`` is called in the forward pass and gives the pullback: a function from
-        the cotangent of the answer to a sequence of cotangents, one per entry of ``argnums``.
+        ``vjpmaker(argnums, ans, args, kwargs)`` is called in the forward pass and returns the pullback: a function from
+        the cotangent of the answer to a sequence of cotangents, one for each entry of ``argnums``.
 
     Examples
     --------
@@ -111,16 +110,16 @@ def defvjp_argnums(fun, vjpmaker):
 
 
 def defvjp_argnum(fun, vjpmaker):
-    """Give the VJPs of a primitive by a maker that is told which argument.
+    """Set the VJPs of a primitive by one rule that takes the position of the argument.
 
     Parameters
     ----------
     fun : Primitive
-        What the rule is for.
+        The primitive that the rule is for.
     vjpmaker : callable
-        ``vjpmaker(argnum, ans, args, kwargs)`` -> pullback, a function of the cotangent of the answer.
+        ``vjpmaker(argnum, ans, args, kwargs)`` is called in the forward pass and returns the pullback: a function from
+        the cotangent of the answer to that of the argument at ``argnum``.
     """
-
     _set_vjpmaker(fun, vjpmaker)
 
 
@@ -132,7 +131,27 @@ def _set_vjpmaker(fun, vjpmaker, argnums=None):
 
 
 def translate_vjp(vjpfun, fun, argnum):
-    """Give the staged rule that an entry of `defvjp` stands for: None is the zero cotangent."""
+    """Return the staged rule for an entry of `defvjp`.
+
+    Parameters
+    ----------
+    vjpfun : callable or None
+        The entry; None stands for a zero cotangent.
+    fun : Primitive
+        The primitive that the rule is for.
+    argnum : int
+        The position of the argument.
+
+    Returns
+    -------
+    callable
+        ``rule(ans, *args, **kwargs)`` returns the pullback.
+
+    Raises
+    ------
+    TypeError
+        If the entry is neither callable nor None.
+    """
     _check_rules(fun, "VJP", [vjpfun])
     if vjpfun is not None:
         return vjpfun
@@ -145,7 +164,27 @@ def translate_vjp(vjpfun, fun, argnum):
 
 
 def translate_jvp(jvpfun, fun, argnum):
-    """Give the rule that an entry of `defjvp` stands for: None is the zero tangent, "same" the function itself."""
+    """Return the rule for an entry of `defjvp`.
+
+    Parameters
+    ----------
+    jvpfun : callable, "same" or None
+        The entry; None stands for a zero tangent, "same" for ``fun`` itself, called with the tangent as the argument.
+    fun : Primitive
+        The primitive that the rule is for.
+    argnum : int
+        The position of the argument.
+
+    Returns
+    -------
+    callable
+        ``rule(g, ans, *args, **kwargs)`` returns the tangent of the answer.
+
+    Raises
+    ------
+    TypeError
+        If the entry is neither callable, "same" nor None.
+    """
     _check_rules(fun, "JVP", [jvpfun], ("same",))
     if jvpfun is None:
         return lambda g, ans, *args, **kwargs: vspace(ans).zeros()
@@ -155,17 +194,22 @@ def translate_jvp(jvpfun, fun, argnum):
 
 
 def defvjp(fun, *vjpmakers, **kwargs):
-    """Give the VJPs of a primitive, one maker per argument.
+    """Set the VJPs of a primitive by one rule for each argument.
 
     Parameters
     ----------
     fun : Primitive
-        What the rules are for.
+        The primitive that the rules are for.
     *vjpmakers : callable or None
-        ``vjpmaker(ans, *args, **kwargs)`` is called in the forward pass and gives the pullback: a function from the
-        cotangent of the answer to that of the argument. None stands for the zero cotangent.
+        ``vjpmaker(ans, *args, **kwargs)`` is called in the forward pass and returns the pullback: a function from the
+        cotangent of the answer to that of the argument. None stands for a zero cotangent.
     **kwargs
-        ``argnums``, a sequence of int: which arguments the makers are for; by default the first ones.
+        ``argnums``, a sequence of int: the positions of the arguments that the rules are for, by default 0, 1, 2, ...
+
+    Raises
+    ------
+    TypeError
+        If a rule is neither callable nor None, or for any other keyword.
 
     Examples
     --------
@@ -195,30 +239,30 @@ def defvjp(fun, *vjpmakers, **kwargs):
 
 
 def defjvp_argnums(fun, jvpmaker):
-    """Give the JVPs of a primitive, for all traced arguments of a call at once.
+    """Set the JVPs of a primitive by one rule for all traced arguments of a call.
 
     Parameters
     ----------
     fun : Primitive
-        What the rule is for.
+        The primitive that the rule is for.
     jvpmaker : callable
-        ``jvpmaker(argnums, gs, ans, args, kwargs)`` -> tangent of the answer, given the tangents ``gs`` of the
+        ``jvpmaker(argnums, gs, ans, args, kwargs)`` returns the tangent of the answer for the tangents ``gs`` of the
         arguments at ``argnums``.
     """
     primitive_jvps[fun] = jvpmaker
 
 
 def defjvp_argnum(fun, jvpmaker):
-    """Give the JVPs of a primitive by a rule that is told which argument.
+    """Set the JVPs of a primitive by one rule that takes the position of the argument.
 
     Parameters
     ----------
     fun : Primitive
-        What the rule is for.
+        The primitive that the rule is for.
     jvpmaker : callable
-        ``jvpmaker(argnum, g, ans, args, kwargs)`` -> tangent of the answer due to that argument's tangent ``g``.
+        ``jvpmaker(argnum, g, ans, args, kwargs)`` returns the tangent of the answer for the tangent ``g`` of the
+        argument at ``argnum``. The tangents for several arguments are added.
     """
-
     _set_jvpmaker(fun, jvpmaker)
 
 
@@ -230,17 +274,22 @@ def _set_jvpmaker(fun, jvpmaker, argnums=None):
 
 
 def defjvp(fun, *jvpfuns, **kwargs):
-    """Give the JVPs of a primitive, one per argument.
+    """Set the JVPs of a primitive by one rule for each argument.
 
     Parameters
     ----------
     fun : Primitive
-        What the rules are for.
+        The primitive that the rules are for.
     *jvpfuns : callable, "same" or None
-        ``jvpfun(g, ans, *args, **kwargs)`` -> tangent of the answer; "same" for an argument that ``fun`` is linear in;
-        None for the zero tangent.
+        ``jvpfun(g, ans, *args, **kwargs)`` returns the tangent of the answer for the tangent ``g`` of the argument.
+        "same" is for an argument that ``fun`` is linear in; None stands for a zero tangent.
     **kwargs
-        ``argnums``, a sequence of int: which arguments the rules are for; by default the first ones.
+        ``argnums``, a sequence of int: the positions of the arguments that the rules are for, by default 0, 1, 2, ...
+
+    Raises
+    ------
+    TypeError
+        If a rule is neither callable, "same" nor None, or for any other keyword.
 
     Examples
     --------
@@ -267,12 +316,12 @@ def defjvp(fun, *jvpfuns, **kwargs):
 
 
 def def_linear(fun):
-    """Give the JVPs of a primitive that is linear in each of its arguments.
+    """Set the JVPs of a primitive that is linear in each of its arguments.
 
     Parameters
     ----------
     fun : Primitive
-        Its JVP is ``fun`` itself, called with the tangent in the argument's place.
+        Its JVP is ``fun`` itself, called with the tangent instead of the argument.
     """
     defjvp_argnum(fun, lambda argnum, g, ans, args, kwargs: fun(*subval(args, argnum, g), **kwargs))
 
@@ -323,12 +372,12 @@ connect(defgrad=_defgrad, defvjp_method=_defvjp_method, defvjp_is_zero=_defvjp_i
 
 
 def identity_vjp(argnums, *args):
-    """Pull a cotangent back through a sum: the same to each argument."""
+    """Return the pullback of a sum, which takes a cotangent to the same cotangent for each of ``argnums``."""
     return lambda g: (g,) * len(argnums)
 
 
 def identity_jvp(g, *args, **kwargs):
-    """Push a tangent forward through a sum: unchanged."""
+    """Return the tangent of a sum for the tangent ``g`` of one term, which is ``g``."""
     return g
 
 
@@ -343,7 +392,7 @@ def _mut_add(space, x_prev, x_new):
     if x_prev is None:
         x_prev = space.zeros()
         if isinstance(x_prev, onp.ndarray) and x_prev.dtype.kind in "biu":
-            # Of integers, whose cotangents are floats: to zeros of integers none could be added in place.
+            # The cotangents of integers are floats, which can't be added in place to zeros of an integer dtype.
             x_prev = x_prev.astype(onp.result_type(x_prev, x_new))
     return space._mut_add(x_prev, x_new)
 
@@ -355,7 +404,8 @@ VSpace.scalar_mul = _as_primitive("scalar_mul", lambda space, x, a: space._scala
 VSpace.inner_prod = _as_primitive("inner_prod", lambda space, x, y: space._inner_prod(x, y))
 VSpace.covector = _as_primitive("covector", lambda space, x: space._covector(x))
 
-# Cotangents pair with tangents by Re sum(g * v); an inner product is Re sum(conj(x) * y), and covector is conj.
+# By differentiating. Cotangents pair with tangents by Re sum(g * v), the inner product is Re sum(conj(x) * y) and
+# covector is conj.
 def_direct(VSpace.add, vjps=(None, "identity", "identity"), jvps=(None, "identity", "identity"))
 def_direct(VSpace.mut_add, vjps=(None, "identity", "identity"), jvps=(None, "identity", "identity"))
 def_direct(
@@ -404,7 +454,7 @@ VSpace.register(SparseObject, lambda sparse: sparse.vs)
 
 @primitive
 def sparse_add(vs, x_prev, x_new):
-    """Add the sparse cotangent ``x_new`` to ``x_prev`` in place, or to zeros where that is None."""
+    """Add the sparse cotangent ``x_new`` to ``x_prev`` in place, or to zeros if that is None, and return the sum."""
     return x_new.mut_add(vs.zeros() if x_prev is None else x_prev)
 
 

@@ -1,4 +1,4 @@
-"""The public extension API: new primitives, new rules, new types of values."""
+"""The interface for extensions: new primitives, rules and types of values."""
 
 from fastgrad.core import (
     JVPNode,

@@ -1,4 +1,4 @@
-"""Checking derivatives: against central differences, in both modes and to any order."""
+"""Checks of derivatives against central differences, in both modes and to any order."""
 
 from itertools import product
 
@@ -22,12 +22,25 @@ EPS = 1e-6
 
 
 def scalar_close(a, b):
-    """Say whether two numbers agree, absolutely or relatively."""
+    """Return whether two numbers differ by less than 1e-6, absolutely or relative to their sum."""
     return abs(a - b) < TOL or abs(a - b) / abs(a + b) < RTOL
 
 
 def make_numerical_jvp(f, x):
-    """Give the pushforward of ``f`` at ``x`` by central differences."""
+    """Return the pushforward of ``f`` at ``x``, computed by central differences.
+
+    Parameters
+    ----------
+    f : callable
+        Function of one argument.
+    x : object
+        Its argument, of any type with a vector space.
+
+    Returns
+    -------
+    callable
+        Takes a tangent of the argument to the tangent of the value.
+    """
     x_space, y_space = vspace(x), vspace(f(x))
 
     def jvp(v):
@@ -39,7 +52,12 @@ def make_numerical_jvp(f, x):
 
 
 def check_equivalent(x, y):
-    """Check that two values have one vector space, and agree along a random direction of it.
+    """Check that two values have the same vector space and agree along a random direction of it.
+
+    Parameters
+    ----------
+    x, y : object
+        Values of any type with a vector space.
 
     Raises
     ------
@@ -53,48 +71,70 @@ def check_equivalent(x, y):
 
 
 def check_vjp(f, x):
-    """Check the pullback of ``f`` at ``x`` along random directions."""
+    """Check the pullback of ``f`` at ``x`` along random directions.
+
+    Parameters
+    ----------
+    f : callable
+        Traced function of one argument.
+    x : object
+        Its argument, of any type with a vector space.
+
+    Raises
+    ------
+    AssertionError
+        If it disagrees with central differences.
+    """
     vjp, y = make_vjp(f, x)
     x_space, y_space = vspace(x), vspace(y)
     x_v, y_v = x_space.randn(), y_space.randn()
     pulled = x_space.covector(vjp(y_space.covector(y_v)))
     assert vspace(pulled) == x_space, f"the pullback gave {vspace(pulled)} for an argument of {x_space}"
-    found, wanted = x_space.inner_prod(x_v, pulled), y_space.inner_prod(make_numerical_jvp(f, x)(x_v), y_v)
-    assert scalar_close(found, wanted), (
-        f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nanalytic: {found}\nnumeric:  {wanted}"
+    analytic, numeric = x_space.inner_prod(x_v, pulled), y_space.inner_prod(make_numerical_jvp(f, x)(x_v), y_v)
+    assert scalar_close(analytic, numeric), (
+        f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nanalytic: {analytic}\nnumeric:  {numeric}"
     )
 
 
 def check_jvp(f, x):
-    """Check the pushforward of ``f`` at ``x`` along a random direction."""
+    """Check the pushforward of ``f`` at ``x`` along a random direction.
+
+    Parameters
+    ----------
+    f : callable
+        Traced function of one argument.
+    x : object
+        Its argument, of any type with a vector space.
+
+    Raises
+    ------
+    AssertionError
+        If it disagrees with central differences.
+    """
     v = vspace(x).randn()
     check_equivalent(make_jvp(f, x)(v)[1], make_numerical_jvp(f, x)(v))
 
 
 @unary_to_nary
 def check_grads(fun, x, modes=("fwd", "rev"), order=2):
-    """Check the derivatives of a function against central differences.
+    """Return a function that checks the derivatives of ``fun`` against central differences.
 
     Parameters
     ----------
     fun : callable
         Any traced function.
     argnum : int or tuple of int, default 0
-        Which argument to differentiate with respect to.
+        The argument to differentiate with respect to.
     modes : sequence of {"fwd", "rev"}
-        The modes to check, in all mixtures for the higher orders.
+        The modes to check; for higher orders, in all combinations.
     order : int, default 2
         The highest order to check.
 
     Returns
     -------
     callable
-        Takes the arguments of ``fun``.
-
-    Raises
-    ------
-    AssertionError
-        If a derivative is wrong.
+        Takes the arguments of ``fun``. It raises AssertionError if a derivative is wrong, and ValueError if there is no
+        such mode.
 
     Examples
     --------
@@ -120,25 +160,26 @@ def check_grads(fun, x, modes=("fwd", "rev"), order=2):
 
 
 def _check_next(derivative, name, modes, order):
-    """Make the check of a derivative, under a name that a message can use."""
+    """Return the check of a derivative, which gets a name for messages."""
     derivative.__name__ = name
     return check_grads(derivative, (0, 1), modes=modes, order=order - 1)
 
 
 def combo_check(fun, *args, **kwargs):
-    """Make a check of a function on all combinations of given arguments.
+    """Return a function that checks the derivatives of ``fun`` for all combinations of given arguments.
 
     Parameters
     ----------
     fun : callable
-        Function to check.
+        Any traced function.
     *args, **kwargs
         As for `check_grads`.
 
     Returns
     -------
     callable
-        Takes lists of arguments and of keyword arguments to combine.
+        Takes for each argument of ``fun``, by position or by keyword, a list of values. It raises AssertionError if a
+        derivative is wrong.
     """
     check = check_grads(fun, *args, **kwargs)
 

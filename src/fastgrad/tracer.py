@@ -1,4 +1,4 @@
-"""Tracing: boxes, nodes, primitives and trace levels. The engine itself is compiled, in `_core.pyx`."""
+"""Tracing: boxes, nodes, primitives and trace levels. Most is compiled, in `_engine/tracing/`."""
 
 from fastgrad._engine.backward import toposort
 from fastgrad._engine.core import (
@@ -43,7 +43,7 @@ __all__ = [
 
 box_type_mappings = Box.type_mappings
 box_types = Box.types
-# What serves a function of NumPy's called on a box: ufuncs alone, which ask the box for it.
+# The primitives that serve calls of NumPy's own functions on boxes. Only ufuncs ask a box for one.
 trace_primitives_map = ufunc_primitives
 notrace_primitives = _registries.NotracePrimitives()
 
@@ -52,22 +52,23 @@ for _function in (find_top_boxed_args, getval, isbox, new_box, trace):
 
 
 def primitive(f_raw):
-    """Make a function that the tracer intercepts.
+    """Return a function whose calls on traced values are recorded as one operation.
 
     Parameters
     ----------
     f_raw : callable
-        The function on plain values. It is called with the traced arguments unboxed.
+        The function of concrete values. It is called with the traced arguments unboxed.
 
     Returns
     -------
     Primitive
-        Callable as ``f_raw`` is; give it rules with `fastgrad.extend.defvjp` and `fastgrad.extend.defjvp`.
+        Takes the arguments of ``f_raw``. Its derivatives are set by `fastgrad.extend.defvjp` and
+        `fastgrad.extend.defjvp`.
 
     Notes
     -----
-    A primitive of a ufunc that fastgrad has no rule for also serves calls of the ufunc itself on traced values, as long
-    as the primitive is held.
+    A primitive made of a ufunc that fastgrad has no rule for also serves calls of the ufunc itself on traced values, as
+    long as the primitive exists.
 
     Examples
     --------
@@ -86,23 +87,28 @@ def primitive(f_raw):
 
 
 def notrace_primitive(f_raw):
-    """Make a function that unboxes its arguments and whose result is a constant to every trace.
+    """Return a function whose result is a constant in every trace; it unboxes its arguments.
 
     Parameters
     ----------
     f_raw : callable
-        The function on plain values.
+        The function of concrete values.
+
+    Returns
+    -------
+    Primitive
+        Takes the arguments of ``f_raw``.
     """
     return Primitive(f_raw, never_traced=True)
 
 
 def register_notrace(trace_type, primitive_fun):
-    """Make the result of a primitive a constant in one kind of trace.
+    """Register a primitive as one whose result is a constant in the traces of one node type.
 
     Parameters
     ----------
     trace_type : type
-        The type of node, `VJPNode` or `JVPNode` for the two modes.
+        The node type: `VJPNode` for reverse mode, `JVPNode` for forward mode.
     primitive_fun : Primitive
         The primitive whose calls are not recorded.
     """

@@ -25,12 +25,17 @@ def quick_grad_check(
     Parameters
     ----------
     fun : callable
-        Function to check.
+        Any traced function.
     arg0 : object
-        Where, in its first argument.
+        The first argument, with respect to which the gradient is checked.
     extra_args, kwargs
         The other arguments.
     verbose, eps, rtol, atol, rs
-        Without effect.
+        Without effect; autograd has them.
+
+    Raises
+    ------
+    AssertionError
+        If the gradient is wrong.
     """
     _quick_grad_check(fun, arg0, extra_args, kwargs)

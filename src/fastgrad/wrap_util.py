@@ -1,4 +1,4 @@
-"""From operators on functions of one argument to operators on any function."""
+"""Operators on functions of any arguments, made from operators on functions of one argument."""
 
 import inspect
 
@@ -10,24 +10,26 @@ __all__ = ["get_doc", "get_name", "subvals", "take_place", "unary_to_nary", "wra
 
 
 def get_name(f):
-    """Give a function's name, "[unknown name]" where it has none."""
+    """Return the name of a function, or "[unknown name]" if it has none."""
     return getattr(f, "__name__", "[unknown name]")
 
 
 def get_doc(f):
-    """Give a function's docstring, "" where it has none."""
+    """Return the docstring of a function, or "" if it has none."""
     return getattr(f, "__doc__", None) or ""
 
 
 def wraps(fun, namestr="{fun}", docstr="{doc}", **kwargs):
-    """Make a decorator that names and documents a function after ``fun``.
+    """Return a decorator that sets the name and docstring of a function by those of ``fun``.
 
     Parameters
     ----------
     fun : callable
         The function that the decorated one is derived from.
     namestr, docstr : str
-        Formats of the name and docstring, in which ``{fun}``, ``{doc}`` and the keywords stand for their values.
+        Formats of the name and docstring, in which ``{fun}`` is the name of ``fun`` and ``{doc}`` its docstring.
+    **kwargs
+        Values of further fields of the formats.
     """
 
     def decorate(f):
@@ -36,8 +38,8 @@ def wraps(fun, namestr="{fun}", docstr="{doc}", **kwargs):
             f.__name__ = namestr.format(**fields)
             f.__doc__ = docstr.format(**fields)
         except (AttributeError, KeyError, ValueError, IndexError):
-            # A name or docstring is a nicety: braces in a user's docstring, or a callable that takes no attributes,
-            # must not keep the function from being made.
+            # The function works without its name and docstring, which cannot be set if a user's docstring has braces
+            # in it or the callable takes no attributes.
             pass
         return f
 
@@ -45,13 +47,13 @@ def wraps(fun, namestr="{fun}", docstr="{doc}", **kwargs):
 
 
 def take_place(f, fun):
-    """Say where a function is found that takes the place of the one it is made from: pickle goes by that."""
+    """Set the module and qualified name of ``f``, by which pickle finds it, to those of ``fun``, which it replaces."""
     for name in ("__module__", "__qualname__"):
         setattr(f, name, getattr(fun, name, getattr(f, name)))
 
 
 def wrap_nary_f(fun, op, argnum):
-    """Make a decorator that names ``op`` of ``fun`` with respect to ``argnum``, with the signature of ``fun``."""
+    """Return a decorator that names a function "op of fun with respect to argnum", with the signature of ``fun``."""
     named = wraps(
         fun,
         namestr="{op}_of_{fun}_wrt_argnum_{argnum}",
@@ -61,7 +63,7 @@ def wrap_nary_f(fun, op, argnum):
     )
 
     def decorate(f):
-        # `inspect.signature` follows this when it is asked: to work the signature out here would cost every operator.
+        # `inspect.signature` follows this attribute; computing the signature here would slow down every operator.
         f.__wrapped__ = fun
         return named(f)
 
@@ -69,23 +71,23 @@ def wrap_nary_f(fun, op, argnum):
 
 
 def _nary_signature(unary_operator):
-    """Give the signature that an operator has after `unary_to_nary`, None where no signature says it."""
+    """Return the signature of an operator after `unary_to_nary`, or None if there is no such signature."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     try:
         _fun, _x, *others = inspect.signature(unary_operator).parameters.values()
         first = [inspect.Parameter("fun", kind), inspect.Parameter("argnum", kind, default=0)]
         return inspect.Signature([*first, *others])
-    except (TypeError, ValueError):  # it has none, or parameters that can't stand after one with a default
+    except (TypeError, ValueError):  # it has no signature, or parameters that can't follow one with a default
         return None
 
 
 def _pick(args, argnum):
-    """Give the arguments that ``argnum`` names, as one value."""
+    """Return the argument that ``argnum`` selects, or the tuple of several."""
     return args[argnum] if isinstance(argnum, int) else tuple(args[i] for i in argnum)
 
 
 def _by_position(fun, args, kwargs, argnum):
-    """Give a call's arguments by position, those given by keyword and defaults included."""
+    """Return the arguments of a call by position, including defaults and those given by keyword."""
     try:
         bound = inspect.signature(fun).bind(*args, **kwargs)
     except ValueError:
@@ -103,7 +105,7 @@ def _by_position(fun, args, kwargs, argnum):
 
 
 def unary_to_nary(unary_operator):
-    """Make an operator on functions of one argument take any function and an ``argnum``.
+    """Return an operator on functions of any arguments, made from one on functions of one argument.
 
     Parameters
     ----------
@@ -113,9 +115,14 @@ def unary_to_nary(unary_operator):
     Returns
     -------
     callable
-        ``nary_operator(fun, argnum=0, *op_args, **op_kwargs)``, which gives a function of the arguments of ``fun``.
+        ``nary_operator(fun, argnum=0, *op_args, **op_kwargs)`` returns a function of the arguments of ``fun``.
         ``argnum`` is the position of the argument that the operator works on, or a tuple or list of positions, whose
-        arguments it then sees as one tuple.
+        arguments it sees as one tuple.
+
+    Notes
+    -----
+    The operator raises TypeError if ``fun`` is not callable or ``argnum`` is not an integer or several. The function it
+    returns raises TypeError if ``fun`` has no such argument.
     """
 
     @wraps(unary_operator)

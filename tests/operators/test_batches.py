@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Output seems independent of inpu
 @pytest.fixture
 def always(monkeypatch):
     """Use batches for any number of rows."""
-    monkeypatch.setattr(_jacobians, "FEWEST", 1)
+    monkeypatch.setattr(_jacobians, "MIN_ROWS", 1)
 
 
 @pytest.fixture
@@ -247,9 +247,9 @@ def test_a_batch_tells_what_holds_for_all_rows():
 def test_several_batches(monkeypatch, operator):
     fun, x = (lambda x: np.tanh(np.dot(SQUARE, x)) * x[0]), RNG.standard_normal(9)
     expected = operator(fun)(x)
-    monkeypatch.setattr(_jacobians, "AIM", 1)
+    monkeypatch.setattr(_jacobians, "ELEMENTS_IN_CACHE", 1)
     for enough in (1, 2, 4, 8):
-        monkeypatch.setattr(_jacobians, "ENOUGH", enough)
+        monkeypatch.setattr(_jacobians, "ROWS_OF_LARGE_BATCH", enough)
         onp.testing.assert_allclose(operator(fun)(x), expected, rtol=1e-12)
 
 
@@ -265,7 +265,7 @@ def test_smaller_batches_where_a_value_is_large(monkeypatch):
     fun, x = (lambda x: np.sum(np.sin(x[:, None] * onp.arange(50.0)), 1)), RNG.standard_normal(40)
     expected = jacrev(fun)(x)
     assert sizes == [40]
-    monkeypatch.setattr(_jacobians, "LIMIT", 50 * 40 * 15)
+    monkeypatch.setattr(_jacobians, "MAX_ELEMENTS", 50 * 40 * 15)
     for operator in (jacrev, jacfwd):
         sizes.clear()
         onp.testing.assert_allclose(operator(fun)(x), expected)
@@ -275,7 +275,7 @@ def test_smaller_batches_where_a_value_is_large(monkeypatch):
 def test_no_batch_where_a_single_row_is_too_large(monkeypatch):
     fun, x = (lambda x: np.sum(np.sin(x[:, None] * onp.arange(50.0)), 1)), RNG.standard_normal(20)
     expected = jacrev(fun)(x)
-    monkeypatch.setattr(_jacobians, "LIMIT", 100)
+    monkeypatch.setattr(_jacobians, "MAX_ELEMENTS", 100)
     for operator in (jacrev, jacfwd, jacobian):
         onp.testing.assert_allclose(operator(fun)(x), expected)
 

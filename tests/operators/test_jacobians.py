@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Output seems independent of inpu
 @pytest.fixture
 def always(monkeypatch):
     """Use batches for any number of rows."""
-    monkeypatch.setattr(_jacobians, "FEWEST", 1)
+    monkeypatch.setattr(_jacobians, "MIN_ROWS", 1)
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""`fastgrad.debug`: nodes that know the line of the user's code they were recorded at, and check what rules give.
+"""`fastgrad.debug`: nodes that store the line of the user's code and check what rules return.
 
-While it is active, traces start from the nodes below instead of the engine's own. Those are nodes of another class, as
-a user may write: primitives record calls in them the general way, and backward passes walk them in Python. So while
-nothing is debugged, there is no check anywhere but one when a trace starts.
+While it is active, traces start from the node classes below instead of the engine's own. The engine treats them like
+node classes that a user defines: it records calls by the general path and calls their pullbacks from Python. Outside of
+`debug` blocks the only cost is one check at the start of a trace.
 """
 
 import contextlib
@@ -24,33 +24,34 @@ from fastgrad._engine.core import (
     unbox_all,
 )
 
-# How many `debug` blocks this thread, or task, is in.
+# The number of `debug` blocks that this thread, or asyncio task, is in.
 _depth = ContextVar("depth", default=0)
 
 
 class debug(contextlib.ContextDecorator):
-    """Find the line of the code that a wrong derivative comes from: a context manager, or a decorator.
+    """Check each rule and name the line of code that a wrong derivative comes from: a context manager or a decorator.
 
-    What is traced inside the block remembers the line that recorded it, and each rule that runs is checked. An error
-    then names the primitive, the shapes of its arguments, and the line: file, number, function and text.
+    Nodes that are recorded inside the block store the line of the user's code, and each rule that runs is checked. An
+    error names the primitive, the shapes of its arguments, and the line: file, number, function and text.
 
     Raises
     ------
     FloatingPointError
-        If a rule gives a cotangent, or in forward mode a tangent, with NaN where what it was given has none. Infinities
-        are let pass, and so are NaNs in the values of the function itself: those that `fastgrad.numpy.where` does not
-        choose are in order.
+        If a rule returns a cotangent, or in forward mode a tangent, with NaN for input without NaN. Infinities are
+        allowed, and so are NaNs in the values of the function itself, such as those that `fastgrad.numpy.where` does
+        not select.
     ValueError
-        If a cotangent has not the shape of its argument, or a tangent not that of its value.
+        If a cotangent does not have the shape of its argument, or a tangent that of its value.
     TypeError
-        If a cotangent of a real argument is complex.
+        If a rule returns None, or a complex cotangent for a real argument.
     Exception
-        What a rule raises, with the line added to its message.
+        An error of a rule, with the line added to its message.
 
     Notes
     -----
-    It holds for the thread or asyncio task that enters it, may be nested, and costs nothing elsewhere. A gradient takes
-    ten to a hundred times as long in it. Graphs recorded inside are checked wherever they are pulled back.
+    The block applies to the thread or asyncio task that enters it, may be nested, and costs nothing elsewhere. A
+    gradient takes ten to a hundred times as long in it. Graphs recorded inside are checked wherever they are pulled
+    back.
 
     Examples
     --------
@@ -66,7 +67,8 @@ class debug(contextlib.ContextDecorator):
         return self
 
     def __exit__(self, *exc):
-        # Counted, not put back: a generator may leave its block after the code around it has entered another.
+        # The depth is counted rather than restored, as a generator may leave its block after the code around it has
+        # entered another one.
         _depth.set(max(_depth.get() - 1, 0))
         count_debuggers(-1)
 
@@ -75,15 +77,15 @@ class debug(contextlib.ContextDecorator):
 
 
 def _node_types():
-    """Give the classes of nodes that traces start from now, None for the engine's own."""
+    """Return the node classes for new traces, or None for the engine's own."""
     return (DebugVJPNode, DebugJVPNode) if _depth.get() else None
 
 
-# ------------------------------------------------------------------------------------------------- what is recorded
+# -------------------------------------------------------------------------------------------------------------- nodes
 
 
 class _Call:
-    """One call of a primitive, for messages: what was called on what, and from which line."""
+    """Description of a call of a primitive for messages: its arguments, its value and the line of the user's code."""
 
     __slots__ = ("argnums", "fun", "line", "shapes")
 
@@ -104,7 +106,7 @@ class _Call:
         )
 
     def annotate(self, error, mode):
-        """Add the line to the message of an error of the rule's."""
+        """Add this description to the message of an error that a rule raised."""
         note = f"in the {mode} of {self.fun.__name__}\n{self}"
         if error.args and isinstance(error.args[0], str):
             error.args = (f"{error.args[0]}\n{note}", *error.args[1:])
@@ -124,7 +126,7 @@ def _described(value):
 
 
 class DebugVJPNode(VJPNode):
-    """A node of reverse mode that checks its rules."""
+    """A node of reverse mode that checks the cotangents that its rules return."""
 
     __slots__ = ("call", "spaces")
 
@@ -143,7 +145,7 @@ class DebugVJPNode(VJPNode):
 
     @property
     def vjp(self):
-        """callable : cotangent of the value -> tuple of cotangents, checked."""
+        """callable : takes the cotangent of the value to the tuple of the arguments' cotangents, which it checks."""
         pull = VJPNode.vjp.__get__(self)
         return pull if self.call is None else lambda g: self._checked(pull, g)
 
@@ -168,7 +170,7 @@ class DebugVJPNode(VJPNode):
 
 
 class DebugJVPNode(JVPNode):
-    """A node of forward mode that checks its rules."""
+    """A node of forward mode that checks the tangents that its rules return."""
 
     __slots__ = ()
 
@@ -193,7 +195,7 @@ connect(debug_node_types=_node_types)
 
 
 def _space(value):
-    """Give the shape of a value, None if that is not an array or a number, and whether it is complex."""
+    """Return the shape of a value, None if it is no array or number, and whether its cotangents may be complex."""
     concrete = unbox_all(value)
     if not isinstance(concrete, onp.ndarray | onp.generic | float | complex):
         return None, True

@@ -1,4 +1,4 @@
-"""Where a user's code is on the stack: in the innermost frame that is neither fastgrad's nor NumPy's."""
+"""Search of the stack for the user's code: the innermost frame that is neither in fastgrad nor in NumPy."""
 
 import os
 import sys
@@ -11,19 +11,19 @@ _PACKAGES = (_OWN + os.sep, os.path.dirname(os.path.abspath(np.__file__)) + os.s
 
 
 def user_frame(depth=1):
-    """Find the frame of the user's code.
+    """Return the frame of the user's code.
 
     Parameters
     ----------
-    depth : int
-        How many frames are not looked at.
+    depth : int, default 1
+        The number of innermost frames to skip.
 
     Returns
     -------
     frame : frame or None
-        None where there is none.
+        The frame; None if all frames are in fastgrad or NumPy.
     depth : int
-        How many frames it is away.
+        The number of frames between this function and that one.
     """
     frame = sys._getframe(depth)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGES):
@@ -32,5 +32,5 @@ def user_frame(depth=1):
 
 
 def warn(message):
-    """Warn of something that the user's code does, at its line."""
+    """Issue a UserWarning that names the line of the user's code."""
     warnings.warn(message, stacklevel=user_frame()[1])

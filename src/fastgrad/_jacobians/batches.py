@@ -1,12 +1,13 @@
-"""Many cotangents or tangents in one pass: the rows of Jacobians.
+"""Batches: many cotangents or tangents in one pass, for the rows or columns of a Jacobian.
 
-A batch is a tracer, like the two modes. Cotangents are boxes whose value is an example, one row, and whose node,
-`BatchNode`, holds all rows. So every rule works on a batch as it is, for it is made of primitives: each primitive
-computes the example and, by its batch rule, the rows. The batch rules are in `fastgrad.numpy.rules`; a
-primitive that has none is called once a row, which is always right, for rows do not depend on one another.
+A batch is traced, as the values of the two modes are. It is a box whose value is one row, the example, and whose node,
+a `BatchNode`, holds all rows. Rules consist of primitives, so that they work on batches unchanged: each primitive
+computes the example and, by its batch rule, the rows. A primitive without a batch rule is called once for each row,
+which is always correct since rows do not depend on one another. The batch rules of NumPy's functions are in
+`fastgrad/numpy/rules/`, beside their other rules.
 
-What cannot be done with a batch raises `NotBatchable`: a decision by the value of a cotangent, or values of a type of a
-user's own. The caller then goes row by row.
+`NotBatchable` is raised for what cannot be done with a batch, such as a branch on the value of a cotangent, or values
+of a type that a user registered. The caller then computes the rows one by one.
 """
 
 import numpy as onp
@@ -30,7 +31,7 @@ _NUMERIC = (onp.ndarray, onp.number, float, complex)
 
 
 def _call(fun, ans, args, kwargs, argnums, rows):
-    """Call a primitive on batches: by its batch rule, or row by row."""
+    """Return the batch of a primitive's values, computed by its batch rule or row by row."""
     rule = getattr(fun, "batch_rule", None)
     if rule is not None:
         batch = rule(rows, ans, argnums, *args, **kwargs)
@@ -48,7 +49,7 @@ def _call(fun, ans, args, kwargs, argnums, rows):
 
 
 def _row(batch, i):
-    """Give a row of a batch."""
+    """Return row ``i`` of a batch."""
     batch_type = type(unbox_all(batch))
     if issubclass(batch_type, list | tuple):
         return make_sequence(batch_type, *[_row(batch[k], i) for k in range(len(batch))])
@@ -58,7 +59,13 @@ def _row(batch, i):
 
 
 def stacked(rows):
-    """Make a batch of rows, traced or not: an array of arrays or numbers, a container of batches of containers."""
+    """Return the batch of some rows, which may be traced: an array, or for containers a container of batches.
+
+    Raises
+    ------
+    NotBatchable
+        If the rows are neither arrays nor numbers, nor lists or tuples of the same length of these.
+    """
     row_type = type(unbox_all(rows[0]))
     if not all(issubclass(type(unbox_all(row)), _NUMERIC) for row in rows):
         same_type = all(type(unbox_all(row)) is row_type for row in rows)
@@ -71,7 +78,7 @@ def stacked(rows):
 
 
 def _fitted(batch, ans, rows):
-    """Give the batch of a primitive's answers in the dtype that the example has; refuse what is none."""
+    """Return the batch of a primitive's values in the dtype of the example; raise NotBatchable if it is no batch."""
     example = unbox_all(ans)
     if isinstance(example, SparseObject) and isinstance(unbox_all(batch), SparseObject):
         return batch
@@ -89,7 +96,7 @@ def _fitted(batch, ans, rows):
 
 
 def _fitted_container(batch, example, rows):
-    """Check that a container holds a batch for each value of the example."""
+    """Return a container after checking that it has a batch for each value of the example."""
     keys = example.keys() if isinstance(example, dict) else range(len(example))
     if type(unbox_all(batch)) is not type(example) or len(batch) != len(example):
         raise NotBatchable(f"a {type(unbox_all(batch)).__name__} for a batch of {type(example).__name__}s")
@@ -104,14 +111,19 @@ def _fitted_container(batch, example, rows):
 
 
 def _row_by_row(call, gs):
-    """Call a rule that may look at values once a row, and give the batches of what it returns.
+    """Call a rule once for each row, as it may branch on values, and return the batches of what it returns.
 
     Parameters
     ----------
     call : callable
-        ``call(*gs)`` gives a sequence of cotangents or tangents.
+        ``call(*gs)`` returns a sequence of cotangents or tangents.
     gs : sequence
         Cotangents or tangents, one or more of them batches.
+
+    Returns
+    -------
+    tuple of Box
+        The batch of each item.
     """
     level = max(g._trace for g in gs if isbox(g))
     nodes = [g._node if isbox(g) and g._trace == level else None for g in gs]
@@ -122,13 +134,13 @@ def _row_by_row(call, gs):
     rows = []
     for row in range(one.rows):
         given = [batch if node is None else _row(batch, row) for batch, node in zip(batches, nodes, strict=True)]
-        # There may be a batch in the batch: of a Jacobian in a Jacobian.
+        # The rows of a Jacobian inside a Jacobian are batches themselves.
         rows.append(_row_by_row(call, given) if any(map(is_batched, given)) else call(*given))
     return tuple(_boxed(stacked(items), one, level) for items in zip(*rows, strict=True))
 
 
 def _boxed(batch, node, level):
-    """Make the box of a batch with as many rows as that of a node."""
+    """Return the box of a batch with as many rows as the batch of ``node``."""
     return new_box(_row(batch, 0), level, BatchNode.like(node, batch))
 
 
@@ -138,32 +150,32 @@ connect(batch_call=_call, fit_batch=_fitted, row_by_row=_row_by_row)
 
 
 def through(linear, seeds, limit):
-    """Send rows through a linear map in one pass.
+    """Return the images of some rows under a linear map, computed in one pass.
 
     Parameters
     ----------
     linear : callable
         A pullback or pushforward.
-    seeds : ndarray
-        The rows, one or more, on the first axis.
+    seeds : ndarray, shape (n, ...)
+        The rows, at least one.
     limit : int
-        How many elements a value on the way may have in all rows together.
+        The largest number of elements that an intermediate value may have in all rows together.
 
     Returns
     -------
-    array_like
-        What becomes of each, on the first axis.
+    array_like, shape (n, ...)
+        The image of each row.
 
     Raises
     ------
     BatchTooLarge
-        If a value has more.
+        If an intermediate value has more elements.
     NotBatchable
-        If something on the way can serve single rows alone.
+        If an operation can be done with single rows only.
     """
     with trace_stack.new_trace() as level:
         end = linear(new_box(seeds[0], level, BatchNode.new_root(seeds, limit)))
     if isbox(end) and end._trace == level:
         return end._node.batch
-    # It does not depend on the seeds.
+    # The image does not depend on the seeds.
     return anp.repeat(anp.expand_dims(end, 0), len(seeds), 0)

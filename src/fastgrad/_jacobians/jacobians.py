@@ -1,4 +1,4 @@
-"""Jacobians: their rows by pullbacks, their columns by pushforwards, in batches or one by one."""
+"""Computation of Jacobians: rows by pullbacks, columns by pushforwards, in batches or one by one."""
 
 import math
 
@@ -11,13 +11,13 @@ from fastgrad.builtins import ContainerVSpace
 from fastgrad.core import make_jvp
 from fastgrad.tracer import isbox
 
-# The fewest rows that are worth a batch: an operation on one costs as much as on so many rows one by one. An index
-# costs five times as much, so that a graph of scalars taken out of an array needs more rows.
-FEWEST = 6
-# How many rows a batch has: as many as make arrays of so many elements, which stay in the cache, but not too few.
-AIM, ENOUGH = 2**14, 32
-# The most elements that a value on the way may have in all rows together: 32 MB of doubles.
-LIMIT = 2**22
+# The smallest batch that is used: an operation on a batch costs about as much as on this many single rows. For indexing
+# the factor is five times as large, so that a graph of scalars taken out of an array needs more rows.
+MIN_ROWS = 6
+# Number of elements of a batch that the cache holds, and the number of rows that a batch has even if it is larger.
+ELEMENTS_IN_CACHE, ROWS_OF_LARGE_BATCH = 2**14, 32
+# The largest number of elements that an intermediate value may have in all rows together: 32 MB of doubles.
+MAX_ELEMENTS = 2**22
 
 
 def _is_array_space(space):
@@ -25,44 +25,44 @@ def _is_array_space(space):
 
 
 def _basis(space, start, stop):
-    """Give a part of the standard basis of a space, of a complex one the real vectors, as rows of an array."""
+    """Return vectors of the standard basis of a space, or the real ones of a complex space, as rows of an array."""
     return onp.eye(stop - start, math.prod(space.shape), start, space.dtype).reshape(stop - start, *space.shape)
 
 
 def _one_by_one(space):
-    """Give the vectors of that basis, of a large space without all others in memory."""
+    """Return an iterable of all vectors of that basis; those of a large space are created one at a time."""
     n = math.prod(space.shape)
-    return _basis(space, 0, n) if n < FEWEST else (_basis(space, i, i + 1)[0] for i in range(n))
+    return _basis(space, 0, n) if n < MIN_ROWS else (_basis(space, i, i + 1)[0] for i in range(n))
 
 
 def _in_batches(rows_of, n, size):
-    """Give what ``rows_of(start, stop)`` gives for all of ``n`` rows, as many at a time as fit in the cache.
+    """Return ``n`` rows, computed as many at a time as fit in the cache.
 
     Parameters
     ----------
     rows_of : callable
-        Gives the rows from one place to another.
+        ``rows_of(start, stop)`` returns the rows with these indices.
     n : int
-        How many rows there are.
+        The number of rows.
     size : int
-        How many elements a row has, at least, on its way.
+        A lower bound of the number of elements that the largest intermediate value has for each row.
 
     Returns
     -------
     array_like or None
-        None where it cannot be done, or not in batches worth the name.
+        The rows on the first axis; None if they cannot be computed in batches of at least `MIN_ROWS`.
     """
-    parts, start, step = [], 0, max(AIM // max(size, 1), ENOUGH)
+    parts, start, step = [], 0, max(ELEMENTS_IN_CACHE // max(size, 1), ROWS_OF_LARGE_BATCH)
     while start < n:
         try:
             parts.append(rows_of(start, min(start + step, n)))
             start += step
         except BatchTooLarge as error:
-            step = min(step // 2, LIMIT // error.size)
-            if step < FEWEST:
+            step = min(step // 2, MAX_ELEMENTS // error.size)
+            if step < MIN_ROWS:
                 return None
         except Exception:
-            # Whatever it is: if it is an error of the function's or of a rule's, going row by row will meet it too.
+            # An error of the function or of a rule is raised again when the caller goes row by row.
             return None
     return parts[0] if len(parts) == 1 else anp.concatenate(parts)
 
@@ -71,21 +71,26 @@ def _in_batches(rows_of, n, size):
 
 
 def by_rows(vjp, space, x_space):
-    """Give a Jacobian by pulling basis vectors back.
+    """Compute a Jacobian by pulling basis vectors back.
 
     Parameters
     ----------
     vjp : callable
-        The pullback, as of `make_vjp`.
+        The pullback, from `make_vjp`.
     space, x_space : VSpace
-        The spaces of the function's value and of its argument.
+        The vector spaces of the function's value and of its argument.
 
     Returns
     -------
-    array_like
-        Of shape ``space.shape + x_space.shape``.
+    array_like, shape ``space.shape + x_space.shape``
+        The Jacobian.
+
+    Raises
+    ------
+    TypeError
+        If one of the spaces is of lists, tuples or dicts.
     """
-    # A pullback to a real argument gives Re(g J): two make a complex row.
+    # The pullback to a real argument is Re(g J), so that a complex row takes two pullbacks, of g and of i g.
     both = space.iscomplex and not x_space.iscomplex
     if isinstance(space, ContainerVSpace) or isinstance(x_space, ContainerVSpace):
         raise TypeError("a Jacobian is that of a function from an array to an array; flatten lists, tuples and dicts")
@@ -96,19 +101,19 @@ def by_rows(vjp, space, x_space):
     if not n:
         return onp.zeros(space.shape + x_space.shape, onp.result_type(x_space.dtype, space.dtype))
     rows = None
-    if n >= FEWEST and n >= FEWEST * (1 + 4 * vjp.index_share):
+    if n >= MIN_ROWS and n >= MIN_ROWS * (1 + 4 * vjp.index_share):
         rows = _in_batches(lambda start, stop: _pulled(vjp, space, start, stop, both), n, max(n, x_space.size))
     if rows is None:
         rows = _stacked([_row(vjp, vector, both) for vector in _one_by_one(space)])
-    return _own(anp.reshape(rows, space.shape + x_space.shape))
+    return _writable(anp.reshape(rows, space.shape + x_space.shape))
 
 
 def _stacked(rows):
     return rows[0] if len(rows) == 1 and isbox(rows[0]) else stacked(rows)
 
 
-def _own(jacobian):
-    """Make an array that can be written to: a batch may be a view that repeats elements."""
+def _writable(jacobian):
+    """Return the Jacobian in writable memory: a batch may be a view that repeats elements."""
     return jacobian.copy() if type(jacobian) is onp.ndarray and not jacobian.flags.writeable else jacobian
 
 
@@ -117,11 +122,11 @@ def _row(vjp, vector, both):
 
 
 def _pulled(vjp, space, start, stop, both):
-    """Give some of the rows, in a batch."""
+    """Return the rows with these indices, computed in one batch."""
     seeds = _basis(space, start, stop)
     if not both:
-        return through(vjp, seeds, LIMIT)
-    rows = through(vjp, onp.concatenate([seeds, 1j * seeds]), LIMIT)
+        return through(vjp, seeds, MAX_ELEMENTS)
+    rows = through(vjp, onp.concatenate([seeds, 1j * seeds]), MAX_ELEMENTS)
     return rows[: stop - start] - 1j * rows[stop - start :]
 
 
@@ -129,52 +134,72 @@ def _pulled(vjp, space, start, stop, both):
 
 
 def is_tall(space, x_space):
-    """Say whether a Jacobian is better made by columns: if it has at least twice as many rows.
+    """Return whether a Jacobian is better computed by columns: whether it has at least twice as many rows.
 
-    With less, that gains nothing over rows, and costs a second call of the function.
+    With fewer rows the gain does not make up for the second call of the function.
     """
     if not (_is_array_space(space) and _is_array_space(x_space)) or x_space.dtype.kind not in "fc":
         return False
     n, n_x = math.prod(space.shape), math.prod(x_space.shape)
-    return n >= FEWEST and 0 < 2 * n_x <= n
+    return n >= MIN_ROWS and 0 < 2 * n_x <= n
 
 
 def by_columns(fun, x, x_space):
-    """Give a Jacobian by pushing basis vectors forward, calling ``fun`` once a batch or, at worst, once a column."""
+    """Compute a Jacobian by pushing basis vectors forward, with one call of ``fun`` for each batch or each column.
+
+    Parameters
+    ----------
+    fun : callable
+        A function of one argument.
+    x : array_like
+        The argument.
+    x_space : VSpace
+        Its vector space.
+
+    Returns
+    -------
+    array_like, shape ``fun(x).shape + x.shape``
+        The Jacobian.
+
+    Raises
+    ------
+    TypeError
+        If the argument or the value is a list, tuple or dict.
+    """
     if not _is_array_space(x_space):
         raise TypeError(f"jacfwd differentiates with respect to arrays and numbers, not {type(unbox_all(x)).__name__}")
     push, n = make_jvp(fun, x), math.prod(x_space.shape)
     if not n:
         return onp.zeros(anp.shape(push(x_space.zeros())[0]) + x_space.shape, x_space.dtype)
-    columns = _in_batches(lambda start, stop: _pushed(push, x_space, start, stop, LIMIT), n, n)
+    columns = _in_batches(lambda start, stop: _pushed(push, x_space, start, stop, MAX_ELEMENTS), n, n)
     if columns is None:
         columns = stacked([_column(push, vector) for vector in _one_by_one(x_space)])
     return _from_columns(columns, x, x_space)
 
 
 def by_columns_at_once(fun, x, x_space, n):
-    """Give a Jacobian of ``n`` rows by pushing all basis vectors forward in one call of ``fun``.
+    """Return a Jacobian of ``n`` rows, computed by one call of ``fun`` for all columns, or None if that fails.
 
-    None where that does not go. The rows one by one take long here, so that memory is not the first concern.
+    The batch may be larger than others: the many rows that the caller would compute instead take long.
     """
     n_x = math.prod(x_space.shape)
     try:
-        columns = _pushed(make_jvp(fun, x), x_space, 0, n_x, max(4 * LIMIT, 2 * n * n_x))
+        columns = _pushed(make_jvp(fun, x), x_space, 0, n_x, max(4 * MAX_ELEMENTS, 2 * n * n_x))
     except Exception:
-        # No JVP, a batch too large, or an error that reverse mode may not have.
+        # There is no JVP, the batch is too large, or there is an error that reverse mode may not have.
         return None
     return _from_columns(columns, x, x_space)
 
 
 def _column(push, vector):
-    """Give the derivative along a basis vector; of the real part, du/dx - i du/dy, if it is complex, as a pullback."""
+    """Return the derivative along a basis vector; along a complex one du/dx - i du/dy, as by a pullback, u = Re f."""
     if not onp.iscomplexobj(vector):
         return push(vector)[1]
     return anp.real(push(vector)[1]) - 1j * anp.real(push(1j * vector)[1])
 
 
 def _pushed(push, x_space, start, stop, limit):
-    """Give some of the columns, in a batch."""
+    """Return the columns with these indices, computed in one batch."""
     seeds = _basis(x_space, start, stop)
     if not x_space.iscomplex:
         return anp.expand_dims(push(seeds[0])[1], 0) if len(seeds) == 1 else through(lambda g: push(g)[1], seeds, limit)
@@ -183,13 +208,13 @@ def _pushed(push, x_space, start, stop, limit):
 
 
 def _from_columns(columns, x, x_space):
-    """Put the axis of the columns behind, in the shape of the argument; in the argument's dtype, as pullbacks do."""
+    """Return the Jacobian with the axis of the columns last, in the shape and dtype of the argument."""
     if isinstance(unbox_all(columns), list | tuple):
         raise TypeError("jacfwd applies to functions that return an array; concatenate what a list or tuple holds")
     jacobian = anp.reshape(anp.moveaxis(columns, 0, -1), anp.shape(columns)[1:] + x_space.shape)
     dtype = onp.result_type(x_space.dtype, onp.complex64) if anp.iscomplexobj(jacobian) else x_space.dtype
     if type(unbox_all(x)) in (float, complex) or x_space.dtype.kind not in "fc" or jacobian.dtype == dtype:
-        return _own(jacobian)
+        return _writable(jacobian)
     return anp._astype(jacobian, dtype)
 
 
