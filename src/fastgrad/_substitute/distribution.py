@@ -1,10 +1,10 @@
-"""What `importlib.metadata` is told of autograd where fastgrad is in its place."""
+"""The distribution that `importlib.metadata` finds for autograd while fastgrad is in its place."""
 
 from importlib.metadata import Distribution
 
 
 class MirroredDistribution(Distribution):
-    """A distribution of autograd that has a name and a version, and no files.
+    """A distribution named autograd that has a version and no files.
 
     Parameters
     ----------
@@ -16,9 +16,9 @@ class MirroredDistribution(Distribution):
         self._text = f"Metadata-Version: 2.1\nName: autograd\nVersion: {version}\nSummary: served by fastgrad\n"
 
     def read_text(self, filename):
-        """Give the text of one file of metadata."""
+        """Return the text of a file of metadata, or None if there is no such file."""
         return {"METADATA": self._text, "top_level.txt": "autograd\n"}.get(filename)
 
     def locate_file(self, path):
-        """Refuse to give a path: there are no files."""
+        """Raise FileNotFoundError, as there are no files."""
         raise FileNotFoundError(f"autograd is served by fastgrad and has no file {path}")

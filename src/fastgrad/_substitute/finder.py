@@ -14,32 +14,32 @@ def _our_name(name):
 
 
 class AutogradFinder:
-    """Finds each module of autograd: fastgrad's own of the same name.
+    """Finder of autograd's modules: each is fastgrad's module of the same name.
 
     Parameters
     ----------
     version : str or None
-        The version that `importlib.metadata` is to give for autograd; None leaves that to the autograd installed.
+        The version that `importlib.metadata` returns for autograd; None if it is that of the installed autograd.
     """
 
     def __init__(self, version):
         self.version = version
 
     def find_spec(self, name, path=None, target=None):
-        """Find one module, without importing it."""
+        """Return the spec of a module of autograd, without importing it, or None for other modules."""
         if not _is_autograds(name):
             return None
-        from importlib.util import find_spec  # a millisecond that importing fastgrad need not take
+        from importlib.util import find_spec  # takes a millisecond, which the import of fastgrad saves
 
         spec = find_spec(_our_name(name))
         if spec is None:
             return None
-        found = ModuleSpec(name, _Loader(), origin=spec.origin)
-        found.submodule_search_locations = spec.submodule_search_locations
-        return found
+        served = ModuleSpec(name, _Loader(), origin=spec.origin)
+        served.submodule_search_locations = spec.submodule_search_locations
+        return served
 
     def find_distributions(self, context):
-        """Find the distribution that says which autograd is mirrored."""
+        """Return the distributions that state the version of the mirrored autograd."""
         asked = context.name is None or context.name.lower() == "autograd"
         if self.version is None or not asked:
             return []
@@ -49,7 +49,7 @@ class AutogradFinder:
 
 
 class _Loader:
-    """Loads a module of autograd by importing fastgrad's."""
+    """Loader of a module of autograd, which imports fastgrad's module."""
 
     def create_module(self, spec):
         module = importlib.import_module(_our_name(spec.name))
@@ -57,7 +57,7 @@ class _Loader:
         return module
 
     def exec_module(self, module):
-        # Python has just set the spec, and only that, to the one it loads.
+        # The import system has replaced the module's own spec by the one of autograd's name.
         module.__spec__ = self.spec
         if module.__name__ == "fastgrad":
             for name in [name for name in list(sys.modules) if name.startswith("fastgrad.")]:

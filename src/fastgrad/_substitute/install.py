@@ -1,4 +1,4 @@
-"""fastgrad in autograd's place: under its names are fastgrad's own modules, in this process and in its children."""
+"""Installation of fastgrad in autograd's place, in this process and in its children."""
 
 import importlib
 import os
@@ -9,10 +9,10 @@ from threading import RLock
 from fastgrad._engine import core as _core
 from fastgrad._substitute.finder import AutogradFinder, _is_autograds
 
-# The two kinds of behaviour there are to mirror, and the release that stands for each.
+# The series of autograd whose behaviour can be mirrored, and the version that is stated for each.
 RELEASES = {"1.8": "1.8.0", "1.9": "1.9.1"}
 
-# A folder for PYTHONPATH: its sitecustomize has a new Python process serve autograd as well.
+# On PYTHONPATH, this folder's sitecustomize makes each new Python process serve autograd as well.
 _CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
 
 _TOO_LATE = (
@@ -24,19 +24,19 @@ _TOO_LATE = (
 
 
 def install_as_autograd(mirror=None):
-    """Have ``import autograd``, and the import of every module of it, give fastgrad's own modules.
+    """Make ``import autograd``, and the import of each module of it, load fastgrad's own modules.
 
-    Call it before anything imports autograd. Python processes that this one starts do the same. To call it again
-    changes nothing, unless it is with another ``mirror``.
+    Call it before anything imports autograd. Python processes that this one starts do the same. Further calls have no
+    effect, except with another ``mirror``.
 
     Parameters
     ----------
     mirror : {"1.8", "1.9"}, optional
-        Which autograd to behave like where the two differ, and whose version to give. With "1.9" NumPy's ufuncs ask
-        traced arrays, which have an ``__array_ufunc__``, as xarray needs it; with "1.8" they do not. Nor do they while
-        a traced subclass of ndarray with an ``__array_ufunc__`` of its own is registered, as PennyLane needs it. By
-        default what the environment variable ``FASTGRAD_MIRROR`` says, else like the autograd that is installed, else
-        "1.9".
+        The autograd to behave like where the two differ, and whose version to state. With "1.9" traced arrays have an
+        ``__array_ufunc__``, so that NumPy's own ufuncs work on them, which xarray needs; with "1.8" they have none.
+        They have none either while a traced subclass of ndarray with its own ``__array_ufunc__`` is registered, which
+        PennyLane needs. The default is the value of the environment variable ``FASTGRAD_MIRROR`` or else the series of
+        the installed autograd or else "1.9".
 
     Raises
     ------
@@ -58,7 +58,7 @@ def install_as_autograd(mirror=None):
 
 
 def uninstall_as_autograd():
-    """Take back what `install_as_autograd` did; modules that were imported meanwhile keep what they have."""
+    """Undo `install_as_autograd`; modules that have imported autograd meanwhile keep what they imported."""
     global _installed
     with _LOCK:
         _set_finder(None)
@@ -71,14 +71,14 @@ def uninstall_as_autograd():
 
 
 def installed_finder():
-    """Give the finder of autograd's modules, installing first if need be."""
+    """Return the finder of autograd's modules, after installing it if it is not."""
     with _LOCK:
         install_as_autograd()
         return _installed.finder
 
 
 _installed = None
-_LOCK = RLock()  # threads that import autograd at once
+_LOCK = RLock()  # several threads may import autograd at once
 
 
 def _refuse_if_late():
@@ -89,9 +89,9 @@ def _refuse_if_late():
 
 
 def _set_finder(finder):
-    """Put the finder before all others, or take it out, and in the same step the one by which a child process waits.
+    """Insert the finder before all others, or remove it if None, and remove that of children/sitecustomize.py.
 
-    That is the one of children/sitecustomize.py. Between two steps another thread could import autograd itself.
+    Both are done in one step: between two, another thread could import autograd itself.
     """
     others = [each for each in sys.meta_path if getattr(each, "__name__", type(each).__name__) not in _FINDERS]
     sys.meta_path[:] = [finder, *others] if finder else others
@@ -101,7 +101,7 @@ _FINDERS = ("AutogradFinder", "WaitingForAutograd")
 
 
 class _Installation:
-    """All that is changed while fastgrad is in autograd's place, and how to undo it."""
+    """The state that is changed while fastgrad is in autograd's place; it is changed by the constructor."""
 
     def __init__(self, mirror):
         self.mirror, self.version, answers = _choose(mirror)
@@ -115,6 +115,7 @@ class _Installation:
         _set_finder(self.finder)
 
     def undo(self):
+        """Restore the state of before."""
         for name in [name for name in list(sys.modules) if _is_autograds(name)]:
             del sys.modules[name]
         del sys.modules["fastgrad"].__version__
@@ -127,7 +128,7 @@ class _Installation:
 
 
 def _choose(mirror):
-    """Choose what to mirror: the behaviour, its version, and whether the installed autograd has that version."""
+    """Return the series to mirror, its version, and whether the installed autograd is of that series."""
     installed = _installed_version()
     series = installed and _series_of(installed)
     mirror = mirror or os.environ.get("FASTGRAD_MIRROR") or series or "1.9"
@@ -137,15 +138,15 @@ def _choose(mirror):
 
 
 def _installed_version():
-    """Give the version of the autograd that is installed, if it is: past the finders that ask for this very answer."""
-    from importlib import metadata  # which takes longer to import than all of this module
+    """Return the version of the installed autograd, or None; asks Python's own finder, not the ones of this package."""
+    from importlib import metadata  # takes longer to import than all of this module
 
     context = metadata.DistributionFinder.Context(name="autograd")
     return next((found.version for found in metadata.MetadataPathFinder().find_distributions(context)), None)
 
 
 def check_mirror(mirror):
-    """Refuse a mirror that there is not."""
+    """Raise ValueError if there is no such mirror."""
     if mirror not in RELEASES:
         raise ValueError(f"there is no mirror {mirror!r} of autograd, only {' and '.join(RELEASES)}")
 
@@ -156,7 +157,7 @@ def _series_of(version):
 
 
 def environment_of_children(mirror):
-    """Give the environment variables by which a new Python process serves autograd from its start."""
+    """Return the environment variables that make a new Python process serve autograd from its start."""
     paths = _path_without_children()
     variables = {"PYTHONPATH": os.pathsep.join([_CHILDREN, paths] if paths else [_CHILDREN])}
     return variables if mirror is None else {**variables, "FASTGRAD_MIRROR": mirror}
@@ -168,7 +169,7 @@ def _path_without_children():
 
 
 def _rename_classes(old, new):
-    """Have boxes, nodes and vector spaces say that their modules are ``new``'s: autoray and PennyLane go by that."""
+    """Replace the package in ``__module__`` of boxes, nodes and vector spaces, which autoray and PennyLane read."""
     _core.name_types(new)
     classes = [_core.Box, _core.Node, _core.VSpace]
     for cls in classes:

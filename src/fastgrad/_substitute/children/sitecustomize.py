@@ -1,7 +1,7 @@
-"""Have a Python process serve fastgrad as autograd, from its start.
+"""Makes a Python process serve fastgrad as autograd from its start.
 
 `fastgrad.install_as_autograd` and `python -m fastgrad` put this folder on PYTHONPATH, so that every child process runs
-this file. It costs next to nothing: fastgrad is imported when the process asks for autograd.
+this file. It costs very little, as fastgrad is not imported until the process imports autograd.
 """
 
 import os
@@ -9,31 +9,32 @@ import sys
 
 
 class WaitingForAutograd:
-    """Has fastgrad installed in autograd's place, and itself replaced, when the process first asks for autograd."""
+    """Finder that installs fastgrad in autograd's place, and replaces itself, at the first import of autograd."""
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        """Find autograd itself, if this Python has fastgrad; nothing of it is asked for before that.
+        """Return the spec of autograd, if this Python has fastgrad; no module of autograd is asked for before that.
 
-        Python holds its import lock meanwhile, so nothing may be imported here that another thread could be importing.
+        Python holds an import lock during this call, so nothing may be imported here that another thread could be
+        importing.
         """
         if name != "autograd":
             return None
         from importlib.util import find_spec, spec_from_loader
 
         try:
-            found = find_spec("fastgrad")
-        except ValueError:  # sys.modules has something else there
+            fastgrad_spec = find_spec("fastgrad")
+        except ValueError:  # sys.modules has an object without a spec there
             return None
-        if found is None:
+        if fastgrad_spec is None:
             return None
-        spec = spec_from_loader(name, InstallingLoader(), origin=found.origin)
-        spec.submodule_search_locations = found.submodule_search_locations
+        spec = spec_from_loader(name, InstallingLoader(), origin=fastgrad_spec.origin)
+        spec.submodule_search_locations = fastgrad_spec.submodule_search_locations
         return spec
 
     @classmethod
     def find_distributions(cls, context):
-        """Find what says which autograd is mirrored."""
+        """Return the distributions that state the version of the mirrored autograd."""
         if not context.name or context.name.lower() != "autograd":
             return []
         try:
@@ -46,22 +47,22 @@ class WaitingForAutograd:
 
 
 class InstallingLoader:
-    """Loads autograd by installing fastgrad in its place."""
+    """Loader of autograd that installs fastgrad in its place."""
 
     def create_module(self, spec):
-        """Install, and give fastgrad."""
-        import fastgrad  # not a module of it, which could meet another thread's import of fastgrad half-way
+        """Install fastgrad and return it."""
+        import fastgrad  # the import of a submodule could find fastgrad half imported by another thread
 
         self.loader = fastgrad._substitute.install.installed_finder().find_spec(spec.name).loader
         return self.loader.create_module(spec)
 
     def exec_module(self, module):
-        """Finish what the loader that serves from now on has begun."""
+        """Run the same step of the loader that serves from now on."""
         self.loader.exec_module(module)
 
 
 def run_other_sitecustomize():
-    """Run the sitecustomize that this one hides, being earlier on the path."""
+    """Run the sitecustomize that this one hides by being earlier on the path."""
     for finder in sys.meta_path[1:]:
         spec = finder.find_spec("sitecustomize", None)
         if spec is not None:
