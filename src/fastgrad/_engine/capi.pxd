@@ -16,7 +16,7 @@ cdef extern from "Python.h":
     bint PyObject_GC_IsTracked(object)
     void PyObject_GC_Track(object)
     void PyObject_GC_UnTrack(object)
-    int Py_EnterRecursiveCall(const char *) except -1
+    int Py_EnterRecursiveCall(const char *) except *  # not 0 if it fails, and CPython 3.11 returns 1
     void Py_LeaveRecursiveCall()
     object PyMethod_New(object, object)
     int PyObject_GenericSetAttr(object, object, object) except -1
