@@ -21,9 +21,10 @@ VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 OLDEST_NUMPY = {"3.10": "1.26.0", "3.11": "1.26.0", "3.12": "1.26.0", "3.13": "2.1.0"}
 # A part of the tests that goes through the whole engine: operators, boxes, inner loops, containers and SciPy.
 LIGHT = [
-    *("engine/test_boxes.py", "engine/test_containers.py", "engine/test_inner_loops.py", "engine/test_nesting.py"),
+    *("engine/test_array_boxes.py", "engine/test_boxes.py", "engine/test_container_boxes.py"),
+    *("engine/test_containers.py", "engine/test_inner_loops.py", "engine/test_nesting.py"),
     *("operators/test_operators.py", "project/test_imports.py", "project/test_types.py"),
-    *("rules/test_linalg.py", "rules/test_scipy.py"),
+    *("rules/test_linalg.py", "rules/test_scipy.py", "rules/test_scipy_linalg.py", "rules/test_scipy_special.py"),
 ]
 OUTSIDE = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
 

@@ -85,6 +85,13 @@ EDIFF1D = [
     sample(arr(1)),
 ]
 
+UNWRAP = [
+    sample(arr(5, lo=-9.0, hi=9.0)).but(dtypes="df"),
+    sample(arr(5, 3, lo=-9.0, hi=9.0, layout="T"), axis=0),
+    sample(arr(5), period=1.3),
+    sample(arr(5, lo=-9.0, hi=9.0), discont=4.0),
+]
+
 ROWS = [
     *[Row(name, TRAPEZOID, oracle=NO_RULE) for name in ("trapezoid", "trapz") if hasattr(onp, name)],
     Row("diff", DIFF),
@@ -105,4 +112,5 @@ ROWS = [
         oracle=NO_RULE,
     ),
     Row("ediff1d", EDIFF1D, oracle=NO_RULE),
+    Row("unwrap", UNWRAP, oracle=NO_RULE),
 ]

@@ -307,7 +307,14 @@ SELECT = [
     sample([SPLIT_AT, onp.array([False, True, False])], [arr(3), 0.5], const(1.0)),
     sample([SPLIT_AT, onp.array([False, True, False])], [arr(2, 3), arr(3)]),
 ]
-
+HEAVISIDE = [
+    sample(arr(4, gap=0.2), 0.5).but(dtypes="df"),
+    sample(onp.array([0, 1, -1, 0]), arr(4)),
+    sample(onp.array([[0], [1]]), arr(3, kind="f")),
+    sample(arr(2, kind="f", gap=0.2), arr(2, kind="f")),
+    sample(onp.zeros(2, "f"), arr(2, kind="f")),
+]
+LDEXP = [sample(arr(4), 3).but(dtypes="df"), sample(arr(3), onp.array([[1], [-2]]))]
 
 ROWS = [
     *_unary_rows(),
@@ -315,4 +322,6 @@ ROWS = [
     *_ruleless_rows(),
     *_choosing_rows(),
     Row("select", SELECT, covers=("where",)),
+    Row("heaviside", HEAVISIDE, oracle=NO_RULE),
+    Row("ldexp", LDEXP, oracle=NO_RULE),
 ]

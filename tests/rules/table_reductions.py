@@ -109,25 +109,6 @@ def _extremes(sign: float) -> list[Sample]:
     ]
 
 
-def _accumulate() -> list[Sample]:
-    return [
-        sample(arr(4)).but(dtypes="dfD"),
-        sample(0.7).but(oracle=ERRS),
-        sample(arr()),
-        sample(arr(2, 3)).but(dtypes="dfD"),
-        sample(arr(2, 3, layout="T")),
-        sample(arr(2, 3), axis=0).but(dtypes="dfD"),
-        sample(arr(2, 3, layout="R"), axis=-1),
-        sample(arr(2, 3), 1),
-        sample(arr(2, 3, 4), axis=ONE),
-        sample(arr(2, 3, 4), axis=-2),
-        sample(arr(0)),
-        sample(arr(2, 0), axis=1),
-        sample(arr(2, 0), axis=0),
-        sample(arr(3), dtype="f").but(coarse=True, oracle=ERRS),
-    ]
-
-
 NAN = onp.nan
 HOLES = [
     sample(val((1.0, NAN, -2.0, 0.5))).but(dtypes="df"),
@@ -149,23 +130,6 @@ WEIGHTED = [
     sample(arr(2, 3), arr(2, 3, lo=0.5), 0),
 ]
 
-WITH_NAN = ((1.0, onp.nan, 2.5), (onp.nan, 1.5, -0.5))
-NANCUM = [
-    sample(arr(4)).but(dtypes="dfD"),
-    sample(arr(2, 3, layout="T"), axis=0),
-    sample(arr(2, 3), -1),
-    sample(arr(2, 3), ONE),
-    sample(arr(3), dtype="d"),
-]
-NANCUM_HOLES = [sample(val(WITH_NAN)), sample(val(WITH_NAN), 1), sample(val(WITH_NAN), axis=0)]
-CUMULATIVE = [
-    sample(arr(4)).but(dtypes="dfD"),
-    sample(arr(2, 3, layout="T"), axis=0),
-    sample(arr(2, 3), axis=-1, include_initial=True),
-    sample(arr(4), include_initial=True, dtype="d"),
-    sample(val((1.0, 0.0, 2.0, 0.0))),
-]
-
 ROWS = [
     Row("sum", reduction("dfDF") + EMPTY_SUMS + WHERE + INITIAL + DTYPE + OBJECTS + [MASKED_SUM]),
     Row("mean", reduction("dfD") + [sample(arr(2, 0), axis=0)] + WHERE + DTYPE + LISTS),
@@ -174,8 +138,6 @@ ROWS = [
     Row("std", _spread("std")),
     *[Row(name, _extremes(1.0 if "max" in name else -1.0)) for name in ("max", "min", "amax", "amin")],
     Row("ptp", reduction("df", distinct=0.05), oracle=NO_RULE),
-    Row("cumsum", _accumulate() + [sample(arr(3), dtype="D").but(oracle=ERRS)]),
-    Row("cumprod", _accumulate() + ZEROS[:2], oracle=NO_RULE),
     *[Row(name, HOLES, oracle=NO_RULE) for name in ("nansum", "nanmean", "nanprod", "nanmax", "nanmin")],
     *[Row(name, HOLES[1:] + SPREAD_HOLES, oracle=NO_RULE) for name in ("nanvar", "nanstd")],
     Row("average", AVERAGE, oracle=NO_RULE),
@@ -186,8 +148,4 @@ ROWS = [
         covers=("average",),
         oracle=NO_RULE,
     ),
-    Row("nancumsum", [*NANCUM, *NANCUM_HOLES], oracle=NO_RULE),
-    Row("nancumprod", [*NANCUM, *NANCUM_HOLES], oracle=NO_RULE),
-    Row("cumulative_sum", CUMULATIVE, oracle=NO_RULE),
-    Row("cumulative_prod", CUMULATIVE, oracle=NO_RULE),
 ]

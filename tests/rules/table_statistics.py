@@ -5,13 +5,6 @@ from __future__ import annotations
 import numpy as onp
 from checks import NO_RULE, Row, arr, const, sample
 
-UNWRAP = [
-    sample(arr(5, lo=-9.0, hi=9.0)).but(dtypes="df"),
-    sample(arr(5, 3, lo=-9.0, hi=9.0, layout="T"), axis=0),
-    sample(arr(5), period=1.3),
-    sample(arr(5, lo=-9.0, hi=9.0), discont=4.0),
-]
-
 COV = [
     sample(arr(3, 5)).but(dtypes="dfD"),
     sample(arr(5)).but(dtypes="dD"),
@@ -65,27 +58,16 @@ MEDIAN = [
     sample(0.5),
     sample(ORDERED, overwrite_input=True).but(refused=True),
 ]
-HEAVISIDE = [
-    sample(arr(4, gap=0.2), 0.5).but(dtypes="df"),
-    sample(onp.array([0, 1, -1, 0]), arr(4)),
-    sample(onp.array([[0], [1]]), arr(3, kind="f")),
-    sample(arr(2, kind="f", gap=0.2), arr(2, kind="f")),
-    sample(onp.zeros(2, "f"), arr(2, kind="f")),
-]
-LDEXP = [sample(arr(4), 3).but(dtypes="df"), sample(arr(3), onp.array([[1], [-2]]))]
 BINCOUNT = [
     sample(onp.array([0, 2, 2, 1]), arr(4)).but(dtypes="d"),
     sample(onp.array([0, 2, 2, 1]), arr(4), minlength=6),
 ]
 
 ROWS = [
-    Row("unwrap", UNWRAP, oracle=NO_RULE),
     Row("cov", COV, oracle=NO_RULE),
     Row("corrcoef", CORRCOEF, oracle=NO_RULE),
     Row("quantile", QUANTILE, oracle=NO_RULE),
     Row("percentile", PERCENTILE, oracle=NO_RULE),
     Row("median", MEDIAN, oracle=NO_RULE),
-    Row("heaviside", HEAVISIDE, oracle=NO_RULE),
-    Row("ldexp", LDEXP, oracle=NO_RULE),
     Row("bincount", BINCOUNT, oracle=NO_RULE),
 ]

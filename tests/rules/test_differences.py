@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 import fastgrad.numpy as np
-from fastgrad import grad, jacobian, make_vjp
+from fastgrad import grad, hessian, jacobian, make_vjp
 from fastgrad.test_util import check_grads
 
 pytestmark = [
@@ -111,3 +111,9 @@ def test_trapezoidal_rule(axis, ndim):
     x = onp.sort(draw(y.shape[axis])) if ndim == 1 else draw(3, 4)
     check_grads(lambda y, x: integral(y, x, axis=axis), (0, 1))(y, x)
     check_grads(lambda y: integral(y, dx=0.3, axis=axis))(y)
+
+
+def test_unwrap_moves_by_constants():
+    x = onp.array([0.0, 3.0, 6.5, 13.0])
+    assert onp.array_equal(jacobian(np.unwrap)(x), onp.eye(4))
+    assert onp.allclose(hessian(lambda x: np.sum(np.unwrap(x) ** 2))(x), 2.0 * onp.eye(4))

@@ -228,23 +228,6 @@ def test_prod_of_zeros_with_a_mask_and_an_initial_value():
     assert onp.array_equal(pulled(lambda x: np.prod(x, initial=0.0), onp.ones(3)), onp.zeros(3))
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1, -1])
-def test_cumprod_of_an_array_with_zeros(axis):
-    check_grads(lambda x: np.cumprod(x, axis=axis))(ZEROS)
-    check_grads(lambda x: np.cumprod(x, axis=axis))(ZEROS + 1j * ZEROS[::-1])
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 8])
-def test_cumprod_after_a_zero(n):
-    x = onp.arange(float(n))
-    expected = [
-        [math.prod(x[j] for j in range(k + 1) if j != i) if i <= k else 0.0 for i in range(n)] for k in range(n)
-    ]
-    assert onp.allclose(jacobian(np.cumprod)(x), expected, rtol=1e-12)
-    pushed = onp.stack([make_jvp(np.cumprod)(x)(e)[1] for e in onp.eye(n)], 1)
-    assert onp.allclose(pushed, expected, rtol=1e-12)
-
-
 # ------------------------------------------------------------------------------------------------------------- extremes
 
 
@@ -393,18 +376,6 @@ def test_functions_that_skip_nan(name, kwargs):
 
 
 # -------------------------------------------------------------------------------------------------------- accumulations
-
-
-@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
-@pytest.mark.parametrize("axis", [None, 0, -1, -2, onp.int64(1)])
-def test_accumulations(name, axis):
-    check_grads(lambda x: getattr(np, name)(x, axis=axis))(draw(2, 3, 2))
-
-
-@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
-def test_accumulation_of_a_number_gives_a_vector(name):
-    assert pulled(lambda x: getattr(np, name)(x), 3.0) == 1.0
-    assert onp.array_equal(make_jvp(lambda x: getattr(np, name)(x))(3.0)(2.0)[1], [2.0])
 
 
 @pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])

@@ -1,11 +1,15 @@
 """Every rule of ``fastgrad.numpy`` against NumPy, differences and autograd, from the table of ``table.py``."""
 
 import json
+import pkgutil
 import subprocess
 import sys
 
 import pytest
-from table import CASES, DIFFERENTIABLE, INTERNAL, OF_MATRICES, REFUSED, ROWS, SMOOTH, TWICE
+from table import CASES, DIFFERENTIABLE, INTERNAL, OF_MATRICES, REFUSED, ROWS, SMOOTH, TABLES, TWICE
+
+import fastgrad.numpy.rules
+import fastgrad.scipy.rules
 
 pytestmark = [
     pytest.mark.slow,
@@ -70,6 +74,7 @@ def test_autograd_agrees(case):
 # Run in a process of its own: other tests define primitives too.
 LIST_RULES = """
 import json
+import pkgutil
 import fastgrad.numpy as anp
 import fastgrad.scipy
 from fastgrad.core import primitive_jvps, primitive_vjps
@@ -107,3 +112,13 @@ def test_every_primitive_has_both_rules(rules):
 
 def test_internal_primitives_exist(rules):
     assert sorted(set(INTERNAL) - set(rules)) == []
+
+
+# Their primitives are tested with the containers, or have no rules.
+WITHOUT_TABLE = {"containers", "nondifferentiable"}
+
+
+def test_every_file_of_rules_has_a_table_of_its_name():
+    files = {name for _, name, _ in pkgutil.iter_modules(fastgrad.numpy.rules.__path__)} - WITHOUT_TABLE
+    files |= {f"scipy_{name}" for _, name, _ in pkgutil.iter_modules(fastgrad.scipy.rules.__path__)}
+    assert sorted(files - {name.removeprefix("table_") for name in TABLES}) == []

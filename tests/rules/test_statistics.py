@@ -6,7 +6,7 @@ import numpy as onp
 import pytest
 
 import fastgrad.numpy as np
-from fastgrad import grad, hessian, jacobian, make_jvp, make_vjp
+from fastgrad import grad, jacobian, make_jvp, make_vjp
 from fastgrad.test_util import check_grads
 
 NUMPY_1 = int(onp.__version__.split(".")[0]) < 2
@@ -71,9 +71,3 @@ def test_a_covariance_of_a_matrix_of_one_row():
             value = onp.cov(x, rowvar=rowvar, ddof=0)
             tangent = make_jvp(lambda x, r=rowvar: np.cov(x, rowvar=r, ddof=0))(x)(x)[1]
         assert onp.allclose(tangent, 2.0 * value)
-
-
-def test_unwrap_moves_by_constants():
-    x = onp.array([0.0, 3.0, 6.5, 13.0])
-    assert onp.array_equal(jacobian(np.unwrap)(x), onp.eye(4))
-    assert onp.allclose(hessian(lambda x: np.sum(np.unwrap(x) ** 2))(x), 2.0 * onp.eye(4))

@@ -1,0 +1,65 @@
+"""Samples of `einsum`."""
+
+from __future__ import annotations
+
+import numpy as onp
+from checks import ERRS, SHAPE, Row, arr, const, sample
+
+EINSUM = [
+    sample("ij,jk->ik", arr(2, 3), arr(3, 4)).but(dtypes="dfD"),
+    sample("ij,jk", arr(2, 3, layout="T"), arr(3, 4)),
+    sample("ij,ij->", arr(2, 3), arr(2, 3)),
+    sample("ij->ji", arr(2, 3)),
+    sample("ba", arr(2, 3)),
+    sample("ij->i", arr(2, 3)),
+    sample("ij->", arr(2, 3)),
+    sample("i,j->ij", arr(2), arr(3)),
+    sample("i,i->i", arr(3), arr(3, layout="R")),
+    sample("i,ij,j->", arr(2), arr(2, 3), arr(3)).but(dtypes="dD"),
+    sample("ij,jk,kl->il", arr(2, 3), arr(3, 2), arr(2, 4)),
+    sample("ij,kj,lj->ikl", arr(2, 3), arr(2, 3), arr(2, 3)),
+    sample("...ij,...jk->...ik", arr(5, 2, 3), arr(5, 3, 4)),
+    sample("...ij,...jk->...ik", arr(5, 2, 3), arr(3, 4)),
+    sample("...ij,...jk->...ik", arr(1, 2, 3), arr(5, 3, 4)),
+    sample("...ij,jk", arr(5, 2, 3), arr(3, 4)),
+    sample("ij...,jk->ik...", arr(2, 3, 5), arr(3, 4)),
+    sample("...,...", arr(2, 3), arr(3)),
+    sample("...->...", arr(2, 3)),
+    sample("i...->...", arr(2, 3)),
+    sample("...i,...i->...", arr(2, 4, 3), arr(4, 3)),
+    sample("ij,ij->ij", arr(2, 3), arr(1, 3)),
+    sample("ij,ij->ij", arr(2, 1), arr(1, 3)),
+    sample("ij,jk->ik", arr(2, 1), arr(3, 4)).but(oracle=SHAPE),
+    sample("ij,ij->j", arr(1, 3), arr(2, 3)).but(oracle=SHAPE),
+    sample("ii", arr(3, 3)).but(oracle=ERRS),
+    sample("ii->i", arr(3, 3)).but(oracle=ERRS),
+    sample("iij->j", arr(3, 3, 2)).but(oracle=ERRS),
+    sample("ii,i->i", arr(3, 3), arr(3)).but(oracle=ERRS),
+    sample("iji->j", arr(3, 2, 3)).but(oracle=ERRS),
+    sample("ii,jj->ij", arr(3, 3), arr(2, 2)).but(oracle=ERRS),
+    sample("i,->i", arr(3), 2.0),
+    sample(",->", 1.5, 2.0),
+    sample("i->", arr(3)),
+    sample("i,j->i", arr(3), arr(2)),
+    sample("i,j", arr(3), arr(2)),
+    sample(" i j , j k -> i k ", arr(2, 3), arr(3, 4)),
+    sample("ij,jk->ik", arr(2, 0), arr(0, 4)),
+    sample("ij,jk->ik", arr(2, 3), arr(3, 4, kind="D")),
+    sample("ij,jk->ik", arr(2, 3), arr(3, 4, kind="f")),
+    sample("ij,jk->ik", const(onp.ones((2, 3))), arr(3, 4)),
+    sample("ij,jk->ik", arr(2, 3), arr(3, 4), optimize=True),
+    sample(arr(2, 3), [0, 1], arr(3, 4), [1, 2], [0, 2]).but(dtypes="dD"),
+    sample(arr(2, 3), [0, 1], arr(3, 4), [1, 2]).but(oracle=ERRS),
+    sample(arr(2, 3), [1, 0]).but(oracle=ERRS),
+    sample(arr(2, 3), [0, 1], [1, 0]),
+    sample(arr(2, 3), [0, 1], []).but(oracle=ERRS),
+    sample(arr(3, 3), [0, 0]).but(oracle=ERRS),
+    sample(arr(3, 3), [0, 0], [0]).but(oracle=ERRS),
+    sample(arr(5, 2, 3), [Ellipsis, 0, 1], arr(3, 4), [1, 2], [Ellipsis, 0, 2]).but(oracle=ERRS),
+    sample(arr(5, 2, 3), [Ellipsis, 0, 1], arr(5, 3), [Ellipsis, 1], [Ellipsis, 0]),
+    sample(arr(1, 3), [0, 1], arr(2, 3), [0, 1], [0, 1]).but(oracle=SHAPE),
+]
+
+ROWS = [
+    Row("einsum", EINSUM),
+]
