@@ -1,4 +1,4 @@
-"""What belongs into the sdist and the wheel: told from what git tracks, and so not from the build files they check."""
+"""The files that belong into the sdist and the wheel, according to git, and so independent of the build files."""
 
 import re
 import subprocess
@@ -9,14 +9,14 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPILED = ("_engine/core", "_engine/backward")
-# In the sources of the package, but of use to the build alone.
+# Sources of the package that only the build needs.
 SOURCES_ONLY = {".build", ".pxd", ".pxi", ".pyx"}
-# Of use in the repository alone; .gitattributes keeps them out of the sdist.
+# Files that only the repository needs; .gitattributes keeps them out of the sdist.
 REPOSITORY_ONLY = (".ci/", ".github/", ".gitattributes", ".gitignore", ".pre-commit-config.yaml")
 
 
 def tracked():
-    """Give the paths that the last commit has."""
+    """Return the paths that the last commit has."""
     listing = subprocess.run(
         ["git", "ls-tree", "-r", "--name-only", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -24,19 +24,19 @@ def tracked():
 
 
 def sdist_names():
-    """Give the names of the files that an sdist has, below its own folder."""
+    """Return the names of the files that an sdist has, below its own folder."""
     return {name for name in tracked() if not name.startswith(REPOSITORY_ONLY)} | {"PKG-INFO"}
 
 
 def package_names(names):
-    """Give the files of the installed package, compiled modules without their suffix, given those of the repository."""
+    """Return the files of the installed package, compiled modules without suffix, given those of the repository."""
     paths = [PurePosixPath(name).relative_to("src") for name in names if name.startswith("src/")]
     names = {str(path) for path in paths if path.suffix not in SOURCES_ONLY}
     return names | {f"fastgrad/{name}" for name in COMPILED}
 
 
 def plain(name):
-    """Take the platform's suffix off the name of a compiled module."""
+    """Return the name of a compiled module without the platform's suffix."""
     return re.sub(r"\.[^/]*\.(so|pyd)$", "", name)
 
 
@@ -51,7 +51,7 @@ def check_wheel(names):
     metadata = {name for name in names if re.match(r"fastgrad-[^/]*\.dist-info/", name)}
     _compare(names - metadata, package_names(tracked()))
     expected = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE"}
-    # auditwheel lists the libraries it bundled, of which there are none.
+    # auditwheel adds a list of the libraries it bundled, which is empty.
     _compare({name.partition("/")[2] for name in metadata} - {"sboms/auditwheel.cdx.json"}, expected)
 
 

@@ -421,7 +421,7 @@ def write_engine(mutants):
 
 
 def refused_lines(mutants):
-    """Give the lines of the written engine that Cython refuses, as (file name, line of the original)."""
+    """Return the lines of the written engine that Cython refuses, as (file name, line of the original)."""
     refused = set()
     for path in (p for p in ENGINE if p.suffix == ".pyx"):
         source = FOLDER / "source" / path.relative_to(ROOT)

@@ -17,20 +17,20 @@ BUILD_NEEDS = ["meson-python>=0.17", "meson>=1.5", "ninja", "Cython>=3.1", "nump
 MODES = {
     "address": (
         [*DEBUG, "-Csetup-args=-Db_sanitize=address,undefined", "-Csetup-args=-Db_lundef=false"],
-        # malloc, so that an object of Python is a block of its own; CPython itself frees not all at exit.
+        # With malloc each Python object is a block of its own. CPython does not free everything at exit.
         {"PYTHONMALLOC": "malloc", "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"},
         ["-n", "2"],
     ),
-    # Its reports are printed to where pytest would otherwise hide them.
+    # Its reports are printed where pytest would hide them.
     "refnanny": ([*DEBUG, "-Csetup-args=-Dc_args=-DCYTHON_REFNANNY=1"], {}, ["-s"]),
     "malloc": (None, {"PYTHONMALLOC": "debug", "PYTHONDEVMODE": "1"}, ["-n", "2"]),
 }
-# How each of them reports a fault, wherever it is printed.
+# The beginnings of their reports.
 REPORTS = ("REFNANNY:", "refnanny raised", "AddressSanitizer", "runtime error:", "Fatal Python error", "Debug memory")
 
 
 def environment(name, build):
-    """Build with further arguments and install in an environment of its own, and give its interpreter."""
+    """Build with further arguments, install into an environment of its own, and return its interpreter."""
     folder = ROOT / "build" / name
     python = folder / "venv" / "bin" / "python"
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -45,7 +45,7 @@ def environment(name, build):
 
 
 def preloaded():
-    """Give the sanitizers' libraries, which must come before all others in a program that is not built with them."""
+    """Return the sanitizers' libraries, which must be loaded first in a program that is not built with them."""
     found = (["gcc", f"-print-file-name={name}"] for name in ("libasan.so", "libubsan.so"))
     return ":".join(
         subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() for command in found
@@ -53,7 +53,7 @@ def preloaded():
 
 
 def run(mode, arguments):
-    """Run the suite and give whether it passed and nothing was reported."""
+    """Run the suite, and return whether it passed and nothing was reported."""
     build = MODES[mode][0]
     python = sys.executable if build is None else environment(mode, build)
     env = {**os.environ, **MODES[mode][1], "FASTGRAD_SANITIZE": mode, "PYTHONFAULTHANDLER": "1"}

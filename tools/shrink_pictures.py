@@ -1,4 +1,4 @@
-"""Give PNG pictures a palette, which makes those of charts three times as small: `shrink_pictures.py PNG ...`."""
+"""Convert PNG pictures to a palette, which makes charts a third of their size: `shrink_pictures.py PNG ...`."""
 
 import sys
 

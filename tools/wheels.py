@@ -30,13 +30,13 @@ OUTSIDE = {name: value for name, value in os.environ.items() if name not in ("PY
 
 
 def run(*command, **options):
-    """Run a program, with nothing of this environment in its way, and stop if it fails."""
+    """Run a program without the variables of this environment, and stop if it fails."""
     print("$", *command, flush=True)
     subprocess.run([str(part) for part in command], check=True, env=OUTSIDE, **options)
 
 
 def version_of(python):
-    """Give the version of an interpreter if it is a CPython that runs, else None."""
+    """Return the version of an interpreter, None if it is not a CPython that runs."""
     code = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2])"
     found = subprocess.run([python, "-c", code], capture_output=True, text=True, env=OUTSIDE)
     name, _, version = found.stdout.strip().partition(" ")
@@ -44,7 +44,7 @@ def version_of(python):
 
 
 def interpreters():
-    """Give the CPythons found, a path for each version, those of pyenv first."""
+    """Return the CPythons found, a path for each version, those of pyenv first."""
     pyenv = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
     places = sorted(glob.glob(f"{pyenv}/versions/*/bin/python"))
     places += [path for path in (shutil.which(f"python{version}") for version in VERSIONS) if path]
@@ -56,7 +56,7 @@ def interpreters():
 
 
 def environment(python, folder):
-    """Make an empty environment and give its interpreter."""
+    """Make an empty environment and return its interpreter."""
     run(python, "-m", "venv", "--clear", folder)
     return folder / ("Scripts" if os.name == "nt" else "bin") / "python"
 
@@ -67,7 +67,7 @@ def install(python, *packages):
 
 
 def only(folder, pattern):
-    """Give the one file in a folder that matches."""
+    """Return the one file in a folder that matches a pattern."""
     (path,) = folder.glob(pattern)
     return path
 
@@ -106,7 +106,7 @@ def test_wheel(python, wheel, numpy, sources, folder, full):
 
 
 def main():
-    """Build and test."""
+    """Build and test the sdist and the wheels."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="where the sdist and the wheels go")
     parser.add_argument("--full", action="store_true", help="run the whole suite on each wheel, not a part")

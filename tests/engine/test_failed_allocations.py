@@ -187,7 +187,7 @@ def failures_survived(code, **environment):
 @needs_failing_allocations
 def test_a_failed_allocation_anywhere_is_an_error_and_the_next_gradient_is_right():
     # Without the inner loops NumPy would negate the numbers, and NumPy crashes if there is no memory for the result.
-    failures = failures_survived(ALLOCATIONS + EACH, FASTGRAD_LANE="1")
+    failures = failures_survived(ALLOCATIONS + EACH, FASTGRAD_INNER_LOOPS="1")
     assert len(failures) == 21
     assert min(failures.values()) > 100
 

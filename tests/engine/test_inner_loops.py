@@ -25,7 +25,8 @@ def takes(fun, dtype):
 
 UFUNCS = {name: fun for name, fun in UFUNCS.items() if takes(fun, "d") and fun.fun.signature is None}
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 5e-324, -1e-310, 1e308, -1e308, onp.inf, -onp.inf, onp.nan]
-with_inner_loops = pytest.mark.skipif(os.environ.get("FASTGRAD_LANE") == "0", reason="the inner loops are switched off")
+SWITCH = os.environ.get("FASTGRAD_INNER_LOOPS", os.environ.get("FASTGRAD_LANE"))
+with_inner_loops = pytest.mark.skipif(SWITCH == "0", reason="the inner loops are switched off")
 
 
 def same(found, wanted):
@@ -166,7 +167,9 @@ def test_a_flag_left_by_others_is_not_taken_for_ones_own():
         same(np.sin(onp.ones(3)), onp.sin(onp.ones(3)))
 
 
-def test_without_inner_loops_everything_is_the_same():
+@pytest.mark.parametrize("variable", ["FASTGRAD_INNER_LOOPS", "FASTGRAD_LANE"])
+def test_without_inner_loops_everything_is_the_same(variable):
+    environment = {name: value for name, value in os.environ.items() if name != "FASTGRAD_INNER_LOOPS"}
     program = (
         "import numpy as onp, fastgrad.numpy as np; from fastgrad import grad;"
         "from fastgrad._engine.core import inner_loop_dtypes;"
@@ -176,7 +179,7 @@ def test_without_inner_loops_everything_is_the_same():
     outputs = [
         subprocess.run(
             [sys.executable, "-c", program],
-            env={**os.environ, "FASTGRAD_LANE": on},
+            env={**environment, variable: on},
             capture_output=True,
             text=True,
             check=True,

@@ -152,5 +152,3 @@ def name_types(str package):
 
 name_types("fastgrad")
 set_type_flags()
-
-peel = unbox_all  # until all modules use the new name
