@@ -65,7 +65,7 @@ def _needs(rule, n_leading):
     return keeps, spaces
 
 
-def _rule(kind, argnum, fun, compiled=None):
+def _rule(form, argnum, fun, compiled=None):
     """Return the Rule that one entry of a table stands for."""
     for_numbers = None
     if isinstance(fun, ByExponent):
@@ -80,11 +80,11 @@ def _rule(kind, argnum, fun, compiled=None):
         return Rule(rule_forms["over"], None, _KEPT[fun[5:]], 0)
     if fun in _KEPT:
         return Rule(rule_forms["kept"], None, _KEPT[fun], 0)
-    keeps, spaces = _needs(fun, 0 if kind == "deriv" else 1)
-    n_args = fun.__code__.co_argcount - 1 if kind == "deriv" else 0
+    keeps, spaces = _needs(fun, 0 if form == "deriv" else 1)
+    n_args = fun.__code__.co_argcount - 1 if form == "deriv" else 0
     if callable(compiled):
-        return Rule(rule_forms[kind], fun, keeps, spaces, n_args, real_deriv=compiled)
-    return Rule(rule_forms[kind], fun, keeps, spaces, n_args, for_numbers, compiled_rules[compiled])
+        return Rule(rule_forms[form], fun, keeps, spaces, n_args, real_deriv=compiled)
+    return Rule(rule_forms[form], fun, keeps, spaces, n_args, for_numbers, compiled_rules[compiled])
 
 
 def _set(fun, vjps=None, jvps=None, batch=None):
@@ -104,8 +104,8 @@ def _set(fun, vjps=None, jvps=None, batch=None):
         def_batch(fun, batch)
 
 
-def _table(kind, fun, rules, broadcasts, compiled=()):
-    table = tuple(_rule(kind, i, rule, name) for i, (rule, name) in enumerate(zip_longest(rules, compiled)))
+def _table(form, fun, rules, broadcasts, compiled=()):
+    table = tuple(_rule(form, i, rule, name) for i, (rule, name) in enumerate(zip_longest(rules, compiled)))
     return Rules(fun, node_layouts["direct"], table, broadcasts=broadcasts)
 
 

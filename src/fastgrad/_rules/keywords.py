@@ -1,4 +1,4 @@
-"""Traced values given by keyword: moved to their positions, where the tracer and the rules find them."""
+"""Traced keyword arguments, moved to their positions, where the tracer and the rules expect them."""
 
 import inspect
 
@@ -21,48 +21,51 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 def as_positional(fun, args, kwargs):
-    """Bring the traced keyword arguments of a primitive's call to their positions, with those around them.
+    """Return a call of a primitive with its traced keyword arguments moved to their positions.
 
     Parameters
     ----------
     fun : Primitive
-        What is called.
+        The primitive that is called.
     args : tuple
+        The positional arguments.
     kwargs : dict
-        With a box among its values.
+        The keyword arguments, at least one of which is traced.
 
     Returns
     -------
     args : tuple
+        The positional arguments, with the traced keyword arguments and those between them.
     kwargs : dict or None
-        The same call.
-    placed : bool
-        Whether no box is left in ``kwargs``. If not, there is none in ``args`` either, and the function is a user's
-        that traces what it does with it: it is to be called with the box.
+        The keyword arguments that are left.
+    moved : bool
+        Whether all traced values were moved. If not, no positional argument is traced either, and the primitive wraps a
+        function of the user's that traces its own calls: it is to be called with the boxes.
 
     Raises
     ------
     TypeError
-        If the position of a traced keyword is not known, and calling the function with the box would lose its trace.
+        If a traced keyword has no known position and a call of the function with the box would lose its trace, or if
+        a positional argument in front of it is missing.
     """
     parameters = _parameters(fun.fun)
-    places = {p.name: i for i, p in enumerate(parameters) if p.kind in _POSITIONAL and i >= len(args)}
+    positions = {p.name: i for i, p in enumerate(parameters) if p.kind in _POSITIONAL and i >= len(args)}
     traced = [name for name, value in kwargs.items() if isbox(value)]
-    unplaced = [name for name in traced if name not in places or not _has_rule(fun, places[name])]
-    if unplaced:
+    unmoved = [name for name in traced if name not in positions or not _has_rule(fun, positions[name])]
+    if unmoved:
         if not (fun.is_array_function or any(isbox(x) for x in args)):
             return args, kwargs, False
-        if unplaced[0] not in places:
+        if unmoved[0] not in positions:
             raise TypeError(
-                f"{fun.__name__} was given a traced value by the keyword {unplaced[0]!r}, which has no position; "
+                f"{fun.__name__} was given a traced value by the keyword {unmoved[0]!r}, which has no position; "
                 "pass it by position, or take the plain value first with fastgrad.tracer.getval"
             )
     args, kwargs = list(args), dict(kwargs)
-    last = max(places[name] for name in traced)
-    for place, parameter in enumerate(parameters[len(args) :], len(args)):
+    last = max(positions[name] for name in traced)
+    for position, parameter in enumerate(parameters[len(args) :], len(args)):
         if parameter.name in kwargs:
             args.append(kwargs.pop(parameter.name))
-        elif place > last:
+        elif position > last:
             break
         elif parameter.default is inspect.Parameter.empty:
             raise TypeError(f"{fun.__name__} is missing its argument {parameter.name!r}")
@@ -72,7 +75,7 @@ def as_positional(fun, args, kwargs):
 
 
 def position_of(fun, name):
-    """Give the position of a parameter, -1 where there is none of that name."""
+    """Return the position of the parameter of this name, -1 if there is none."""
     names = [parameter.name for parameter in _parameters(fun) if parameter.kind in _POSITIONAL]
     return names.index(name) if name in names else -1
 
@@ -86,7 +89,7 @@ def _parameters(fun):
 
 
 def _has_rule(fun, argnum):
-    """Say whether either mode may have a rule for an argument."""
+    """Return whether either mode may have a rule for an argument."""
     return any(rules is not None and rules.covers(argnum) for rules in (fun.vjp_rules, fun.jvp_rules))
 
 

@@ -1,4 +1,4 @@
-"""autograd's registries of rules, as live views: the rules themselves live on the primitives, and die with them."""
+"""autograd's registries of rules, as live views of the rules, which are stored on the primitives."""
 
 from collections.abc import MutableMapping
 
@@ -7,7 +7,10 @@ from fastgrad._rules.direct import registered, set_staged_vjp, set_whole_jvp
 
 
 class _RuleView(MutableMapping):
-    """Primitive -> function that applies its rule; a snapshot, which may be put back later."""
+    """A mapping from each primitive to a function that applies its rule.
+
+    The function is that of the rule at the time of the lookup; assigning it later restores that rule.
+    """
 
     attribute = apply = set_rule = None
 
@@ -24,7 +27,7 @@ class _RuleView(MutableMapping):
             self.set_rule(fun, rule)
 
     def copy(self):
-        """Give the registry as it is now, as a dict."""
+        """Return the current contents of the registry as a dict."""
         return dict(self)
 
     def __contains__(self, fun):
@@ -43,7 +46,7 @@ class _RuleView(MutableMapping):
 
 
 class PrimitiveVJPs(_RuleView):
-    """Primitive -> ``maker(argnums, ans, args, kwargs)``, which gives the pullback of one call."""
+    """A mapping from each primitive to ``maker(argnums, ans, args, kwargs)``, which returns the pullback of a call."""
 
     attribute, apply = "vjp_rules", "pullback"
 
@@ -52,7 +55,7 @@ class PrimitiveVJPs(_RuleView):
 
 
 class PrimitiveJVPs(_RuleView):
-    """Primitive -> ``jvp(argnums, gs, ans, args, kwargs)``, which gives the tangent of one call."""
+    """A mapping from each primitive to ``jvp(argnums, gs, ans, args, kwargs)``, which returns the tangent of a call."""
 
     attribute, apply = "jvp_rules", "pushforward"
 
@@ -61,7 +64,7 @@ class PrimitiveJVPs(_RuleView):
 
 
 class NotracePrimitives:
-    """Node type -> set of the primitives that are constants to it."""
+    """A mapping from each type of node to the set of primitives whose calls it does not record."""
 
     def __getitem__(self, node_type):
         return {fun for fun in registered() if node_type in fun.notrace}

@@ -11,4 +11,4 @@ from fastgrad.numpy import fft, linalg, random  # isort: skip  # noqa: F401
 
 __all__ = [name for name in globals() if not name.startswith("_")]  # noqa: F405
 
-# No module __getattr__ here: with one, CPython looks up every `np.sin` the slow way.
+# No module __getattr__ here: with one, CPython would look up every `np.sin` by a slower path.

@@ -1,4 +1,7 @@
-"""Fitting cotangents and tangents to the shapes and dtypes of broadcasting: the transpose of broadcasting is a sum."""
+"""Fitting cotangents and tangents to shapes and dtypes, as rules of functions that broadcast or reduce need.
+
+The transpose of broadcasting is a sum over the axes that it added or stretched; that of a sum is broadcasting.
+"""
 
 import math
 import operator
@@ -10,14 +13,14 @@ from fastgrad.numpy import numpy_wrapper as anp
 
 
 def fit(g, space):
-    """Bring a cotangent to a vector space: its shape by summing what was broadcast, real where it is real, its dtype.
+    """Return a cotangent fitted to a vector space: summed over what was broadcast, real if the space is, of its dtype.
 
     Parameters
     ----------
     g : array_like
-        Cotangent of an array that a value of ``space`` was broadcast to. May be traced.
-    space : ArrayVSpace
-        The space of that value.
+        The cotangent of an array that a value of ``space`` was broadcast to; it may be traced.
+    space : VSpace
+        The space of that value. If it is not one of arrays, ``g`` is returned as it is.
 
     Returns
     -------
@@ -37,7 +40,7 @@ def fit(g, space):
 
 
 def fit_dtype(g, space):
-    """Bring a cotangent to the dtype of a vector space, dropping an imaginary part that has no place there."""
+    """Return a cotangent in the dtype of a vector space, without its imaginary part if the space is real."""
     have = dtype_of(g)
     if have == space.dtype:
         return g
@@ -47,7 +50,7 @@ def fit_dtype(g, space):
 
 
 def like(g, x):
-    """Give a cotangent or tangent the dtype of an array or of a space of arrays; leave those of containers alone."""
+    """Return a cotangent or tangent in the dtype of an array or space of arrays; that of a container as it is."""
     if getattr(g, "dtype", None) is getattr(x, "dtype", 0):
         return g
     space = x if isinstance(x, VSpace) else vspace(x)
@@ -55,39 +58,44 @@ def like(g, x):
 
 
 def as_array(x):
-    """Make an array of a number, list or tuple; leave arrays and boxes as they are."""
+    """Return the array of a number, list or tuple; an array or box as it is."""
     return x if hasattr(x, "ndim") else onp.asarray(x)
 
 
 def broadcast(x, target):
-    """Bring a tangent to the shape and dtype of ``target``.
+    """Return a tangent broadcast to the shape of ``target``, and in its dtype if that is the wider one.
 
     Parameters
     ----------
     x : array_like
-        Of a shape that broadcasts to that of ``target``. May be traced.
+        Of a shape that broadcasts to that of ``target``; it may be traced.
     target : array_like
         The value that the tangent belongs to.
     """
     if anp.shape(x) != anp.shape(target):
         x = anp.broadcast_to(x, anp.shape(target))
     have, dtype = dtype_of(x), dtype_of(target)
-    # Never narrowed: a tangent may be given in more precision than the value has.
+    # Not narrowed, since a tangent may have more precision than the value.
     return anp._astype(x, dtype) if have != dtype and onp.promote_types(have, dtype) == dtype else x
 
 
 def unbroadcast(x, target_meta, broadcast_idx=0):
-    """Sum a cotangent over the axes that broadcasting added or stretched.
+    """Return a cotangent summed over the axes that broadcasting added or stretched.
 
     Parameters
     ----------
     x : array_like
-        Cotangent of the broadcast value.
+        The cotangent of the broadcast value.
     target_meta : tuple
-        What ``fastgrad.numpy.metadata`` says of the value that was broadcast: shape, number of axes, dtype, and
+        What ``fastgrad.numpy.metadata`` returns for the value that was broadcast: shape, number of axes, dtype, and
         whether it is complex.
     broadcast_idx : int
-        Where axes were added: 0 in front, -1 behind the value's own axes.
+        Where axes were added: 0 in front of the value's own axes, -1 behind them.
+
+    Returns
+    -------
+    array_like
+        Of the shape of the value; real if the value is.
     """
     shape, ndim, _, iscomplex = target_meta
     added = anp.ndim(x) - ndim
@@ -101,20 +109,20 @@ def unbroadcast(x, target_meta, broadcast_idx=0):
 
 
 def unbroadcast_f(target, f):
-    """Make a pullback of a function that broadcasts from one of the same function without broadcasting.
+    """Return a pullback of a function that broadcasts, from one of the same function without broadcasting.
 
     Parameters
     ----------
     target : array_like
         The argument that the pullback is for.
     f : callable
-        Takes the cotangent of the answer to that of the argument, still of the answer's shape.
+        Maps the cotangent of the answer to that of the argument, still in the answer's shape.
 
     Returns
     -------
     callable
-        Sums ``f`` of the cotangent over the axes that broadcasting added or stretched, and makes it real if ``target``
-        is.
+        Returns ``f`` of the cotangent, summed over the axes that broadcasting added or stretched, and real if
+        ``target`` is.
 
     Examples
     --------
@@ -134,26 +142,26 @@ def unbroadcast_f(target, f):
 
 
 def match_complex(target, x):
-    """Make ``x`` real or complex as ``target`` is."""
+    """Return ``x`` as a real or complex value, as ``target`` is."""
     if is_complex(x) and not is_complex(target):
         return anp.real(x)
     return x + 0j if is_complex(target) and not is_complex(x) else x
 
 
 def replace_zero(x, val):
-    """Put ``val`` where ``x`` is zero."""
+    """Return ``x`` with ``val`` in place of its zeros."""
     return anp.where(x, x, val)
 
 
 def normalize_axes(axis, ndim):
-    """Give axes as a tuple of non-negative ints; all of them for None."""
+    """Return axes as a tuple of non-negative ints; all axes if ``axis`` is None."""
     if axis is None:
         return tuple(range(ndim))
     return tuple(operator.index(i) % ndim for i in (axis if isinstance(axis, tuple | list) else (axis,)))
 
 
 def kept_shape(shape, axis):
-    """Give the shape of a reduction that keeps the reduced axes with length 1."""
+    """Return the shape of a reduction that keeps the reduced axes with length 1."""
     if axis is None:
         return (1,) * len(shape)
     if not shape:
@@ -163,7 +171,7 @@ def kept_shape(shape, axis):
 
 
 def keep_reduced(g, shape, axis):
-    """Put back the axes that a reduction of an array of this shape dropped, so that ``g`` broadcasts to it."""
+    """Return ``g`` with the axes that a reduction of an array of this shape dropped, so that it broadcasts to it."""
     if axis is None:
         return g
     kept = kept_shape(shape, axis)
@@ -171,7 +179,21 @@ def keep_reduced(g, shape, axis):
 
 
 def repeat_to_match_shape(g, shape, dtype, axis, keepdims):
-    """Broadcast a reduced array over the reduced axes, and say how many elements each of its elements stands for."""
+    """Return a reduced array broadcast over the reduced axes, and the number of elements that were reduced to one.
+
+    A helper at autograd's path, with autograd's parameters.
+
+    Parameters
+    ----------
+    g : array_like
+        The reduced array, with or without the reduced axes.
+    shape : tuple of int
+        The shape of the array that was reduced.
+    dtype, keepdims
+        Not used.
+    axis : int, tuple of int or None
+        The reduced axes.
+    """
     if shape == ():
         return g, 1
     n = math.prod(shape) // max(math.prod(kept_shape(shape, axis)), 1)

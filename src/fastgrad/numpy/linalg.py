@@ -1,4 +1,4 @@
-"""numpy.linalg, its functions as primitives; those that other primitives are made of are written here."""
+"""numpy.linalg, its functions as primitives; those that are compositions of other primitives are defined here."""
 
 import inspect as _inspect
 import math as _math
@@ -17,29 +17,34 @@ wrap_namespace(_npla.__dict__, globals())
 
 
 def T(x):
-    """Give the transposes of a stack of matrices."""
+    """Return the transposes of a stack of matrices."""
     return anp.swapaxes(x, -1, -2)
 
 
-def _dot(a, b):  # by this name a helper of autograd's
+def _dot(a, b):  # autograd has a helper of this name
     return anp.einsum("...ij,...jk->...ik", a, b)
 
 
 @anp.primitive
 def multi_dot_args(*arrays):
-    """Multiply matrices in the order that takes the fewest operations."""
+    """Return the product of matrices, given one by one, multiplied in the cheapest order."""
     return _npla.multi_dot(arrays)
 
 
 def multi_dot(arrays, *, out=None):
-    """Multiply two or more matrices in the order that takes the fewest operations, as ``numpy.linalg.multi_dot`` does.
+    """Return the product of two or more matrices, multiplied in the cheapest order, as ``numpy.linalg.multi_dot`` does.
 
     Parameters
     ----------
     arrays : sequence of array_like
         Matrices; the first and the last may be vectors.
     out : ndarray, optional
-        Where to put the product; not for traced values.
+        An array for the product; not with traced values.
+
+    Raises
+    ------
+    NotImplementedError
+        If ``out`` is given with traced values.
     """
     arrays = [_traced_array(x) for x in arrays]
     if out is None:
@@ -49,19 +54,19 @@ def multi_dot(arrays, *, out=None):
     return _npla.multi_dot(arrays, out=out)
 
 
-# None, or "warn" before NumPy 2, which stands for -1.
+# The default is None or, before NumPy 2, "warn", which means -1.
 _LSTSQ_RCOND = _inspect.signature(_npla.lstsq).parameters["rcond"].default
 
 
 @anp.primitive
 def lstsq_parts(a, b, rcond=None):
-    """Give solution, squared residuals and singular values of a least-squares problem: what has derivatives."""
+    """Return what of ``numpy.linalg.lstsq`` has derivatives: solution, squared residuals and singular values."""
     x, squares, _, s = _npla.lstsq(a, b, rcond)
     return x, squares, s
 
 
 def lstsq(a, b, rcond=_LSTSQ_RCOND):
-    """Solve a least-squares problem as ``numpy.linalg.lstsq`` does.
+    """Return the solution of a least-squares problem as ``numpy.linalg.lstsq`` does.
 
     Parameters
     ----------
@@ -70,7 +75,7 @@ def lstsq(a, b, rcond=_LSTSQ_RCOND):
     b : array_like
         Shape (m,) or (m, k).
     rcond : float, optional
-        Singular values up to this fraction of the largest count as zero.
+        Singular values up to this fraction of the largest are treated as zero.
 
     Returns
     -------
@@ -91,13 +96,26 @@ def _lstsq_rank(s, size, rcond):
 
 
 def _lstsq_cutoff(s, size, rcond):
-    """Give the ``rcond`` that LAPACK is given."""
+    """Return the ``rcond`` that NumPy passes to LAPACK."""
     eps = _np.finfo(s.dtype).eps
     return eps * size if rcond is None else eps if rcond == "warn" or rcond < 0 else rcond
 
 
 def tensorinv(a, ind=2):
-    """Invert an array as a map between its first ``ind`` axes and the others, as ``numpy.linalg.tensorinv`` does."""
+    """Return the inverse of an array as a linear map between its first ``ind`` axes and the others.
+
+    Parameters
+    ----------
+    a : array_like
+        The product of the first ``ind`` lengths equals that of the others.
+    ind : int
+        The number of axes on one side, as in ``numpy.linalg.tensorinv``.
+
+    Raises
+    ------
+    ValueError
+        If ``ind`` is not positive.
+    """
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     shape = anp.shape(a)
@@ -106,7 +124,16 @@ def tensorinv(a, ind=2):
 
 
 def tensorsolve(a, b, axes=None):
-    """Solve ``tensordot(a, x, x.ndim) == b`` for x, as ``numpy.linalg.tensorsolve`` does."""
+    """Return the solution x of ``tensordot(a, x, x.ndim) == b``, as ``numpy.linalg.tensorsolve`` does.
+
+    Parameters
+    ----------
+    a : array_like
+        Of shape ``b.shape + x.shape``, after the moves of ``axes``.
+    b : array_like
+    axes : tuple of int, optional
+        Axes of ``a`` that are moved to its end first.
+    """
     n = anp.ndim(a)
     last = [axis % n for axis in axes or ()]
     a = anp.transpose(a, [axis for axis in range(n) if axis not in last] + last)
@@ -119,15 +146,15 @@ if hasattr(_npla, "matrix_transpose"):  # NumPy 2
     matmul, matrix_transpose, tensordot = anp.matmul, anp.matrix_transpose, anp.tensordot
 
     def trace(x, /, *, offset=0, dtype=None):
-        """Sum the diagonal of the last two axes, as ``numpy.linalg.trace`` does."""
+        """Return the sum of the diagonal of the last two axes, as ``numpy.linalg.trace`` does."""
         return anp.trace(x, offset, -2, -1, dtype)
 
     def diagonal(x, /, *, offset=0):
-        """Give the diagonal of the last two axes, as ``numpy.linalg.diagonal`` does."""
+        """Return the diagonal of the last two axes, as ``numpy.linalg.diagonal`` does."""
         return anp.diagonal(x, offset, -2, -1)
 
     def outer(x1, x2, /):
-        """Give the outer product of two vectors, as ``numpy.linalg.outer`` does."""
+        """Return the outer product of two vectors, as ``numpy.linalg.outer`` does; ValueError for others."""
         if anp.ndim(x1) != 1 or anp.ndim(x2) != 1:
             raise ValueError(
                 f"Input arrays must be one-dimensional, but they are x1.ndim={anp.ndim(x1)} and x2.ndim={anp.ndim(x2)}."
@@ -135,7 +162,7 @@ if hasattr(_npla, "matrix_transpose"):  # NumPy 2
         return anp.outer(x1, x2)
 
     def cross(x1, x2, /, *, axis=-1):
-        """Give the cross product of vectors of length 3, as ``numpy.linalg.cross`` does."""
+        """Return the cross product of vectors of length 3, as ``numpy.linalg.cross`` does; ValueError for others."""
         if anp.shape(x1)[axis] != 3 or anp.shape(x2)[axis] != 3:
             raise ValueError(
                 "Both input arrays must be (arrays of) 3-dimensional vectors, "

@@ -1,4 +1,4 @@
-"""The box of arrays and scalars: what ArrayBox offers beside its operators, which are compiled in `_core.pyx`."""
+"""The box of arrays and scalars: its attributes and methods beside the operators, which are compiled."""
 
 import sys
 
@@ -16,11 +16,11 @@ for _type in (np.ndarray, *float_types, *complex_types):
     ArrayBox.register(_type)
 
 
-def _named_tuple_box(kind):
-    """Make the box of a named tuple, which gives its fields by name too."""
-    fields = {field: property(lambda self, i=i: self[i]) for i, field in enumerate(kind._fields)}
-    fields |= {"__slots__": (), "__module__": __name__, "__doc__": f"A traced {kind.__name__}."}
-    return type(f"{kind.__name__}Box", (SequenceBox,), fields)
+def _named_tuple_box(cls):
+    """Return the type of box of a type of named tuple; it has the fields as attributes."""
+    fields = {field: property(lambda self, i=i: self[i]) for i, field in enumerate(cls._fields)}
+    fields |= {"__slots__": (), "__module__": __name__, "__doc__": f"A traced {cls.__name__}."}
+    return type(f"{cls.__name__}Box", (SequenceBox,), fields)
 
 
 for _type in linalg_results.values():
@@ -36,7 +36,7 @@ ArrayBox.__array_namespace__ = lambda self, *, api_version=None: sys.modules["fa
 
 
 def _astype(self, *args, **kwargs):
-    """The array cast to a dtype."""
+    """Return the array cast to a dtype."""
     return anp._astype(self, *args, **kwargs)
 
 
@@ -46,18 +46,18 @@ ArrayBox.conj = ArrayBox.conjugate = anp.conj
 
 
 def _reshape(self, *shape, order="C"):
-    """The array in another shape, given as one tuple or as numbers."""
+    """Return the array in another shape, given as one tuple or as numbers."""
     shape = shape[0] if len(shape) == 1 else shape
     return anp.reshape(self, shape) if order == "C" else anp.reshape(self, shape, order=order)
 
 
 def _transpose(self, *axes):
-    """The array with its axes in another order, given as one tuple or as numbers; reversed by default."""
+    """Return the array with its axes in another order, given as one tuple or as numbers; reversed by default."""
     return anp.transpose(self, *(axes if len(axes) < 2 else (axes,)))
 
 
 def _compress(self, condition, axis=None):
-    """The elements or slices where the condition holds."""
+    """Return the elements or slices where the condition holds."""
     return anp.compress(condition, self, axis)
 
 

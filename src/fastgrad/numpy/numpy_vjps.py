@@ -1,4 +1,4 @@
-"""autograd's import path for helpers of VJP rules. The rules stand in `fastgrad.numpy.rules`, both modes together."""
+"""autograd's import path for helpers of VJP rules. The rules are in `fastgrad.numpy.rules`, all modes together."""
 
 from fastgrad.core import VJPNode, defvjp, defvjp_argnum, vspace
 from fastgrad.numpy import numpy_wrapper as anp

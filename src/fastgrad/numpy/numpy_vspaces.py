@@ -1,4 +1,4 @@
-"""Vector spaces of arrays and scalars. The classes are compiled, in `_core.pyx`."""
+"""Vector spaces of arrays, scalars and the named tuples of NumPy's linear algebra. The classes are compiled."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ for _type in float_types:
 for _type in complex_types:
     ComplexArrayVSpace.register(_type)
 
-# The named tuples that NumPy's linear algebra returns, by their names.
+# The types of named tuples that NumPy's linear algebra returns, by name.
 _ONE = np.eye(1)
 linalg_results = {
     type(result).__name__: type(result)

@@ -1,6 +1,6 @@
 """numpy.random, its functions as primitives.
 
-numpy.random is imported when something is first asked of this module: it takes a third of the time that fastgrad takes.
+numpy.random is imported when a name of this module is first used, since its import takes a third as long as fastgrad's.
 """
 
 import sys as _sys
@@ -10,7 +10,7 @@ _filling = _threading.Lock()
 
 
 def _fill():
-    """Put NumPy's names in here, once."""
+    """Return the namespace of this module, filled with NumPy's names at the first call."""
     names = vars(_sys.modules[__name__])
     with _filling:
         if "__all__" not in names:
@@ -20,7 +20,7 @@ def _fill():
 
             wrap_namespace(vars(npr), names)
             names["__all__"] = [name for name in names if not name.startswith("_")]
-            del names["__getattr__"]  # with one, CPython looks every name up the slow way
+            del names["__getattr__"]  # CPython looks up every name of a module that has one by a slower path
     return names
 
 

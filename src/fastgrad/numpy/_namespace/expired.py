@@ -1,6 +1,7 @@
-"""Names that NumPy had once and dropped, for the libraries that still import them from autograd.numpy.
+"""Names that NumPy has removed, for libraries that still import them from autograd.numpy.
 
-In autograd's place, `fastgrad.numpy` looks here when it has no such name; where NumPy still has one, NumPy's is used.
+When fastgrad stands in autograd's place, `fastgrad.numpy` looks here for names that it does not have. A name that the
+installed NumPy still has is NumPy's.
 """
 
 import builtins
@@ -12,7 +13,7 @@ import numpy as _np
 from fastgrad.numpy import numpy_wrapper as _anp
 from fastgrad.tracer import isbox as _isbox
 
-# Dropped name -> the name of the same thing in NumPy today.
+# Removed name -> the name of the same thing in NumPy today.
 RENAMED = {
     "Inf": "inf",
     "Infinity": "inf",
@@ -46,31 +47,31 @@ RENAMED = {
     "unicode_": "str_",
 }
 
-# What was Python's own.
+# Removed names of Python's own types.
 PYTHONS = ("complex", "float", "int", "object", "str")
 
 
 def asfarray(a, dtype=_np.float64):
-    """Give the array as one of floats, of the given dtype if that is inexact."""
+    """Return an array in an inexact dtype: the given one if it is inexact, else float64."""
     return _anp.asarray(a, dtype=dtype if _np.issubdtype(dtype, _np.inexact) else _np.float64)
 
 
 def asscalar(a):
-    """Give the one element of an array."""
+    """Return the single element of an array."""
     return _anp.reshape(a, ()) if _isbox(a) else _np.asarray(a).item()
 
 
 def in1d(ar1, ar2, assume_unique=False, invert=False):
-    """Say of each element of the flattened ``ar1`` whether it is in ``ar2``."""
+    """Return for each element of the flattened ``ar1`` whether it is in ``ar2``."""
     return _anp.isin(_anp.ravel(ar1), ar2, assume_unique=assume_unique, invert=invert)
 
 
 def msort(a):
-    """Give the array sorted along its first axis."""
+    """Return an array sorted along its first axis."""
     return _anp.sort(a, axis=0)
 
 
-# Dropped name -> what it gives, and what to write instead.
+# Removed name -> its value, and what to write instead.
 REWRITTEN = {
     "NINF": (-_np.inf, "-inf"),
     "NZERO": (-0.0, "-0.0"),
@@ -83,7 +84,7 @@ REWRITTEN = {
 
 
 def find(name):
-    """Give what a dropped name stood for, with a DeprecationWarning; AttributeError if NumPy never had it."""
+    """Return the value of a removed name, with a DeprecationWarning; raise AttributeError for any other name."""
     if name in RENAMED:
         value, instead = getattr(_anp, RENAMED[name]), f"fastgrad.numpy.{RENAMED[name]}"
     elif name in PYTHONS:
@@ -96,10 +97,10 @@ def find(name):
     return value
 
 
-def offer(yes):
-    """Have `fastgrad.numpy` look here for names that it has not, or no longer."""
+def offer(available):
+    """Set whether `fastgrad.numpy` looks here for names that it does not have."""
     names = vars(sys.modules["fastgrad.numpy"])
-    if yes:
+    if available:
         names["__getattr__"] = find
     else:
         names.pop("__getattr__", None)

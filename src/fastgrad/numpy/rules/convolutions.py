@@ -1,4 +1,7 @@
-"""Convolution and correlation of vectors: bilinear, and each other's transposes."""
+"""convolve and correlate: bilinear functions of two vectors, and each other's transposes.
+
+With (a * v)[k] = sum of a[i] v[k - i], the cotangent of a[i] is the sum of g[k] v[k - i], a correlation.
+"""
 
 import math
 
@@ -9,9 +12,9 @@ from fastgrad.numpy.broadcasting import fit, is_complex
 
 
 def _full(g, n, m, mode):
-    """Give the cotangent of the full convolution of vectors of lengths ``n`` and ``m``, of which ``mode`` keeps a part.
+    """Return the cotangent of the full convolution of vectors of lengths ``n`` and ``m``, which ``mode`` cuts.
 
-    "same" keeps as many elements as the longer has, from the middle; "valid" those that all of the shorter reaches.
+    "same" keeps the middle, of the length of the longer vector; "valid" the elements where the vectors overlap fully.
     """
     if isinstance(mode, int):
         mode = ("valid", "same", "full")[mode]
@@ -26,25 +29,23 @@ def _length(x):
     return math.prod(x.shape if isinstance(x, VSpace) else anp.shape(x))
 
 
-# (a * v)[k] is the sum of a[i] v[k - i], so the cotangent of a[i] is the sum of g[k] v[k - i].
-
-
 def _convolve_vjp(g, space, other, mode):
     g = _full(g, _length(space), _length(other), mode)
     return fit(anp.reshape(anp.convolve(g, anp.flip(anp.atleast_1d(other)), "valid"), space.shape), space)
 
 
-def_direct(
-    anp.convolve,
-    vjps=(
-        lambda g, _ans, vs_a, v, mode="full": _convolve_vjp(g, vs_a, v, mode),
-        lambda g, _ans, a, vs_v, mode="full": _convolve_vjp(g, vs_v, a, mode),
-    ),
-    jvps=("same", "same"),
-)
+def _convolve_vjp_a(g, _ans, vs_a, v, mode="full"):
+    return _convolve_vjp(g, vs_a, v, mode)
 
-# correlate(a, v) is the convolution of a with the conjugate of v, backwards; where v is the longer one, the part that
-# the mode keeps is that of correlate(v, a), backwards.
+
+def _convolve_vjp_v(g, _ans, a, vs_v, mode="full"):
+    return _convolve_vjp(g, vs_v, a, mode)
+
+
+def_direct(anp.convolve, vjps=(_convolve_vjp_a, _convolve_vjp_v), jvps=("same", "same"))
+
+# correlate(a, v) is the convolution of a with the reversed conjugate of v. If v is the longer one, the mode keeps the
+# part of the reversed correlate(v, a).
 
 
 def _conj(x):
@@ -62,8 +63,8 @@ def _correlate_vjp_a(g, _ans, vs_a, v, mode="valid"):
 
 def _correlate_vjp_v(g, _ans, a, vs_v, mode="valid"):
     g = _full_correlation(g, _length(a), _length(vs_v), mode)
-    back = anp.flip(anp.convolve(g, anp.flip(anp.atleast_1d(a)), "valid"))
-    return fit(anp.reshape(_conj(back), vs_v.shape), vs_v)
+    cotangent = anp.flip(anp.convolve(g, anp.flip(anp.atleast_1d(a)), "valid"))
+    return fit(anp.reshape(_conj(cotangent), vs_v.shape), vs_v)
 
 
 def_direct(anp.correlate, vjps=(_correlate_vjp_a, _correlate_vjp_v), jvps=("same", "same"))

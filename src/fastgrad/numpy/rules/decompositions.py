@@ -1,12 +1,14 @@
 """Decompositions of matrices: eigenvalues and eigenvectors, singular values and vectors, Cholesky and QR.
 
-Pushforwards are those of Giles (2008), "An extended collection of matrix derivative results", and for QR of Walter and
-Lehmann (2018), "Algorithmic differentiation of linear algebra functions"; pullbacks are their transposes. A pullback
-works with conjugated cotangents, which pair with tangents by Re tr(X^H V), and conjugates what it gives back.
+The JVPs are those of Giles (2008), "An extended collection of matrix derivative results", and for QR that of Walter and
+Lehmann (2018), "Algorithmic differentiation of linear algebra functions with application in optimum experimental
+design"; the VJPs are their transposes. A VJP computes with conjugated cotangents, which pair with tangents by
+Re tr(X^H V), and conjugates its result.
 
-A matrix does not fix the phases of its eigenvectors and singular vectors, nor a basis of a complement; a derivative
-is right for functions that do not depend on these. Vectors that belong to equal values are not fixed either: what would
-be divided by the difference of two equal values is taken as zero, which is right wherever it is zero over zero.
+A matrix does not determine the phases of its eigenvectors and singular vectors, nor a basis of a complement; the
+derivatives are right for functions that do not depend on these. Nor does it determine vectors that belong to equal
+values: a term that would be divided by the difference of two equal values is taken as zero, which is right wherever
+the term is zero over zero.
 """
 
 import numpy as onp
@@ -23,49 +25,49 @@ from fastgrad.tracer import getval
 
 
 def transpose(x):
-    """Transpose matrices, stacked or not."""
+    """Return the transposes of matrices, stacked or not."""
     return x.T if x.ndim == 2 else anp.swapaxes(x, -1, -2)
 
 
 def conj(x):
-    """Conjugate what is complex."""
+    """Return the conjugate of a complex array, a real one as it is."""
     return anp.conj(x) if is_complex(x) else x
 
 
 def adjoint(x):
-    """Give the conjugate transpose."""
+    """Return the conjugate transposes of matrices, stacked or not."""
     return conj(transpose(x))
 
 
 def diagonal(x):
-    """Give the main diagonal of matrices, stacked or not."""
+    """Return the main diagonals of matrices, stacked or not."""
     return anp.diagonal(x, 0, -2, -1)
 
 
 def on_diagonal(x):
-    """Make diagonal matrices of vectors."""
+    """Return diagonal matrices of vectors, stacked or not."""
     return anp.make_diagonal(x, 0, -2, -1)
 
 
-def is_nothing(g):
-    """Say whether a cotangent is zero and does not depend on anything traced."""
+def is_constant_zero(g):
+    """Return whether a cotangent is zero and not traced, so that terms with it can be left out."""
     return type(g) is onp.ndarray and not g.any()
 
 
 def _rounding(values, size):
-    """Bound, with room, for each matrix the difference that rounding alone makes between values that are equal."""
+    """Return for each matrix a generous bound on the difference that rounding makes between values that are equal."""
     largest = onp.max(abs(values), axis=-1, initial=0)[..., None, None]
     return largest * (8 * size * onp.finfo(values.dtype).eps)
 
 
 def _inverse(x, bound):
-    """Give 1 / x, zero where x is as good as zero."""
-    none = abs(getval(x)) <= bound
-    return anp.where(none, 0, 1 / anp.where(none, 1, x)) if none.any() else 1 / x
+    """Return 1 / x, zero where abs(x) does not exceed a bound."""
+    is_zero = abs(getval(x)) <= bound
+    return anp.where(is_zero, 0, 1 / anp.where(is_zero, 1, x)) if is_zero.any() else 1 / x
 
 
 def _inverse_gaps(values):
-    """Give 1 / (values[j] - values[i]) at i, j, zero where they are equal."""
+    """Return the matrix of 1 / (values[j] - values[i]) at i, j, zero where the two are equal."""
     bound = _rounding(getval(values), anp.shape(values)[-1])
     return _inverse(values[..., None, :] - values[..., :, None], bound)
 
@@ -74,22 +76,21 @@ def _inverse_gaps(values):
 
 
 def from_triangle(x, lower=True):
-    """Fill up the Hermitian matrix of which a function reads one triangle."""
+    """Return the Hermitian matrix that a function completes from one triangle."""
     strict = anp.tril(x, -1) if lower else anp.triu(x, 1)
     return strict + adjoint(strict) + anp.real(x) * onp.eye(anp.shape(x)[-1], dtype=bool)
 
 
 def to_triangle(x, lower=True):
-    """Transpose `from_triangle`."""
+    """Return the cotangent of the matrix that `from_triangle` took: its transpose."""
     both = x + adjoint(x)
     both = anp.tril(both, -1) if lower else anp.triu(both, 1)
     return both + anp.real(x) * onp.eye(anp.shape(x)[-1], dtype=bool)
 
 
 # ------------------------------------------------------------------------------------------------------------ eig, eigh
-# With K = V^-1 dA V the eigenvalues move by the diagonal of K, and V by V X, X[i, j] = K[i, j] / (w[j] - w[i]) off
-# the diagonal. Eigenvectors of a general matrix keep length 1: the diagonal of X is minus the real part of that of
-# V^H V X.
+# With K = V^-1 dA V, dw is the diagonal of K, and dV = V X with X[i, j] = K[i, j] / (w[j] - w[i]) off the diagonal. The
+# eigenvectors of a general matrix have length 1: the diagonal of X is minus the real part of that of V^H V X.
 
 
 def _eig_vjp(g, ans, a):
@@ -97,7 +98,7 @@ def _eig_vjp(g, ans, a):
     gw, gv = g[0], g[1]
     vt = transpose(v)
     inner = on_diagonal(gw)
-    if not is_nothing(gv):
+    if not is_constant_zero(gv):
         along = vt @ gv
         kept = anp.real(diagonal(along))
         inner = inner + _inverse_gaps(w) * (along - (vt @ conj(v)) * kept[..., None, :])
@@ -116,14 +117,14 @@ def_direct(linalg.eig, vjps=(_eig_vjp,), jvps=(_eig_jvp,))
 
 
 def _vectors_of(w, a):
-    """Give eigenvectors in the order of the eigenvalues ``w``: LAPACK's order may change when it is asked for both."""
-    found, v = linalg.eig(a)
-    have, want = getval(found), getval(w)
-    if onp.allclose(have, want, rtol=1e-3, atol=0):
+    """Return eigenvectors in the order of the eigenvalues ``w``, which LAPACK may order otherwise here."""
+    computed, v = linalg.eig(a)
+    computed, w = getval(computed), getval(w)
+    if onp.allclose(computed, w, rtol=1e-3, atol=0):
         return v
-    order = onp.empty(want.shape, int)
-    for index in onp.ndindex(want.shape[:-1]):
-        distance = abs(want[index][:, None] - have[index])
+    order = onp.empty(w.shape, int)
+    for index in onp.ndindex(w.shape[:-1]):
+        distance = abs(w[index][:, None] - computed[index])
         for i in range(len(distance)):
             order[index][i] = j = onp.argmin(distance[i])
             distance[:, j] = onp.inf
@@ -152,7 +153,7 @@ def _eigh_vjp(g, ans, a, UPLO="L"):
     gw, gv = g[0], conj(g[1])
     vh = adjoint(v)
     full = (v * gw[..., None, :]) @ vh
-    if not is_nothing(gv):
+    if not is_constant_zero(gv):
         full = full + v @ (_inverse_gaps(w) * (vh @ gv)) @ vh
     return like(conj(to_triangle(full, _is_lower(UPLO))), a)
 
@@ -183,13 +184,32 @@ def_direct(linalg.eigvalsh, vjps=(_eigvalsh_vjp,), jvps=(_eigvalsh_jvp,))
 # ------------------------------------------------------------------------------------------------------------------ svd
 # K = U^H dA V = P S + dS - S Q, where dU = U P and dV = V Q within their spans, P and Q anti-Hermitian. So
 #     P + Q = (K + K^H)[i, j] / (s[j] - s[i])    and    P - Q = (K - K^H)[i, j] / (s[i] + s[j]).
-# Equal singular values leave P + Q open, but not P - Q: U V^H has a derivative there. Where a phase is open, U and V
-# share it. Outside of its span U moves by (1 - U U^H) dA V / S, and V by (1 - V V^H) dA^H U / S. The vectors that
-# `full_matrices` adds stay orthogonal to the others, and do not turn among themselves.
+# Equal singular values leave P + Q undetermined, but not P - Q, since U V^H has a derivative there. An undetermined
+# phase is shared between U and V. Outside of their spans, dU is (1 - U U^H) dA V / S and dV is (1 - V V^H) dA^H U / S.
+# The vectors that `full_matrices` adds stay orthogonal to the others, and do not rotate among themselves.
 
 
 class _Thin:
-    """The first k = min(m, n) singular vectors of matrices, and what the rules make of the singular values."""
+    """The first k = min(m, n) singular vectors of matrices, and functions of the singular values that the rules need.
+
+    Parameters
+    ----------
+    u : array_like
+        Shape (..., m, k) or (..., m, m).
+    s : array_like
+        Shape (..., k).
+    vh : array_like
+        Shape (..., k, n) or (..., n, n).
+
+    Attributes
+    ----------
+    u, s, v, uh, vh
+        The first k left singular vectors, the singular values, the first k right singular vectors, and the adjoints.
+    u_rest, v_rest
+        The singular vectors that `full_matrices` adds; None if there are none.
+    is_tall, is_wide : bool
+        Whether m, or n, is larger than k.
+    """
 
     def __init__(self, u, s, vh):
         m, n, k = anp.shape(u)[-2], anp.shape(vh)[-1], anp.shape(s)[-1]
@@ -201,38 +221,38 @@ class _Thin:
         self._bound = _rounding(getval(s), max(m, n))
 
     def gaps(self):
-        """Give 1 / (s[j] - s[i])."""
+        """Return 1 / (s[j] - s[i])."""
         return _inverse_gaps(self.s)
 
     def sums(self):
-        """Give 1 / (s[i] + s[j])."""
+        """Return 1 / (s[i] + s[j])."""
         return _inverse(self.s[..., None, :] + self.s[..., :, None], self._bound)
 
     def inverse(self):
-        """Give 1 / s, as rows that scale columns."""
+        """Return 1 / s, as a row that scales columns."""
         return _inverse(self.s[..., None, :], self._bound)
 
 
 def _outside(x, q):
-    """Take away from the columns of x what lies in the span of the orthonormal columns of q."""
+    """Return the columns of x without their projections on the span of the orthonormal columns of q."""
     return x - q @ (adjoint(q) @ x)
 
 
 def _with_rest(dx, x, rest):
-    """Add the tangents of vectors that complete x to a basis."""
+    """Return the tangents ``dx`` of x with those of the vectors that complete x to a basis."""
     return dx if rest is None else anp.concatenate([dx, -x @ (adjoint(dx) @ rest)], -1)
 
 
 def _without_rest(g, x, rest):
-    """Transpose `_with_rest`."""
+    """Return the cotangent of x from that of a completed basis: the transpose of `_with_rest`."""
     if rest is None:
         return g
     k = anp.shape(x)[-1]
     return g[..., :k] - rest @ (adjoint(g[..., k:]) @ x)
 
 
-def _svd_push(g, thin):
-    """Give the tangents of U, s and V."""
+def _svd_tangents(g, thin):
+    """Return the tangents of U, s and V."""
     image = g @ thin.v
     k = thin.uh @ image
     kh = adjoint(k)
@@ -245,10 +265,10 @@ def _svd_push(g, thin):
     return _with_rest(du, thin.u, thin.u_rest), anp.real(diagonal(k)), _with_rest(dv, thin.v, thin.v_rest)
 
 
-def _svd_pull(gu, gs, gv, thin):
-    """Give the conjugate of the cotangent of A of the conjugates of those of U, s and V."""
+def _svd_cotangent(gu, gs, gv, thin):
+    """Return the conjugated cotangent of A, from the conjugated cotangents of U, s and V."""
     full = (thin.u * gs[..., None, :]) @ thin.vh
-    if is_nothing(gu) and is_nothing(gv):
+    if is_constant_zero(gu) and is_constant_zero(gv):
         return full
     gu, gv = _without_rest(gu, thin.u, thin.u_rest), _without_rest(gv, thin.v, thin.v_rest)
     zu, zv = thin.uh @ gu, adjoint(thin.v) @ gv
@@ -264,7 +284,7 @@ def _svd_pull(gu, gs, gv, thin):
 
 def _svd_vjp(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
     if compute_uv:
-        full = _svd_pull(conj(g[0]), g[1], transpose(g[2]), _Thin(ans[0], ans[1], ans[2]))
+        full = _svd_cotangent(conj(g[0]), g[1], transpose(g[2]), _Thin(ans[0], ans[1], ans[2]))
     else:
         u, s, vh = linalg.svd(a, False, True, hermitian)
         full = (u * g[..., None, :]) @ vh
@@ -275,7 +295,7 @@ def _svd_jvp(g, ans, a, full_matrices=True, compute_uv=True, hermitian=False):
     if hermitian:
         g = from_triangle(g)
     if compute_uv:
-        du, ds, dv = _svd_push(g, _Thin(ans[0], ans[1], ans[2]))
+        du, ds, dv = _svd_tangents(g, _Thin(ans[0], ans[1], ans[2]))
         return make_sequence(linalg_results["SVDResult"], like(du, ans[0]), like(ds, ans[1]), like(adjoint(dv), ans[2]))
     u, s, vh = linalg.svd(a, False, True, hermitian)
     return like(anp.sum(conj(u) * (g @ adjoint(vh)), axis=-2), ans)
@@ -297,11 +317,13 @@ if hasattr(onp.linalg, "svdvals"):
 
 
 # ------------------------------------------------------------------------------------------------------------- Cholesky
-# L^-1 dA L^-H = L^-1 dL + its adjoint, and L^-1 dL is lower triangular with a real diagonal: half of it. NumPy reads
-# one triangle, but the argument is Hermitian by contract: cotangents are, and of a tangent the Hermitian part counts.
+# L^-1 dA L^-H = L^-1 dL + its adjoint, and L^-1 dL is lower triangular with a real diagonal: so it is the lower
+# triangle with half of the diagonal. NumPy reads one triangle, but requires the argument to be Hermitian: cotangents
+# are Hermitian, and of a tangent the Hermitian part is used.
 
 
 def _half_lower(x):
+    """Return the lower triangle of matrices with half of the diagonal."""
     n = anp.shape(x)[-1]
     return anp.tril(x) * (1 - 0.5 * onp.eye(n)).astype(dtype_of(x).char.lower())
 
@@ -327,33 +349,33 @@ def_direct(linalg.cholesky, vjps=(_cholesky_vjp,), jvps=(_cholesky_jvp,))
 
 # ------------------------------------------------------------------------------------------------------------------- QR
 # Walter and Lehmann: Q^H dA R^-1 = Q^H dQ + dR R^-1, an anti-Hermitian matrix and an upper triangular one with a real
-# diagonal, as that of R is. Of a wide matrix Q and the left part of R are those of its left part, the rest of R is Q^H
-# times its right part. The columns that mode "complete" adds to Q are as those of a full SVD.
+# diagonal, as R has. The factors of a wide matrix are those of its left part; the rest of R is Q^H times its right
+# part. The columns that mode "complete" adds to Q are treated as those that a full SVD adds.
 
 
 def _upper_part(b):
-    """Give dR R^-1 of Q^H dA R^-1."""
+    """Return dR R^-1 from Q^H dA R^-1."""
     return anp.triu(b, 1) + adjoint(anp.tril(b, -1)) + anp.real(b) * onp.eye(anp.shape(b)[-1], dtype=bool)
 
 
 def _upper_part_transposed(x):
-    """Transpose `_upper_part`."""
+    """Return the cotangent of the matrix that `_upper_part` took: its transpose."""
     upper = anp.triu(x, 1)
     return upper + adjoint(upper) + anp.real(x) * onp.eye(anp.shape(x)[-1], dtype=bool)
 
 
 def _over(x, r):
-    """Give x R^-1."""
+    """Return x R^-1."""
     return transpose(linalg.solve(transpose(r), transpose(x)))
 
 
 def _over_adjoint(x, r):
-    """Give x R^-H."""
+    """Return x R^-H."""
     return transpose(linalg.solve(conj(r), transpose(x)))
 
 
 def _factors(ans, a, mode):
-    """Give Q, its further columns or None, and R, of any mode."""
+    """Return Q, the columns that mode "complete" adds or None, and R; raise NotImplementedError for other modes."""
     if mode not in ("reduced", "complete", "r"):
         raise NotImplementedError(
             f"qr of a traced value has no derivative with mode={mode!r}; use 'reduced', 'complete' or 'r'"

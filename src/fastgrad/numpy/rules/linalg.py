@@ -3,7 +3,7 @@
 The formulas are those of Giles (2008), "An extended collection of matrix derivative results"; the derivative of the
 pseudo-inverse is that of Golub and Pereyra (1973), "The differentiation of pseudo-inverses and nonlinear least squares
 problems whose variables separate". Cotangents pair with tangents without conjugation, so that the VJP of a holomorphic
-function is the plain transpose of its JVP.
+function is the transpose of its JVP.
 """
 
 import math
@@ -163,12 +163,13 @@ def _minor_cofactors(a):
 
 
 def _cofactors(det, a):
-    plain = getval(a)
-    inverse = _regular_inverse(onp.asarray(getval(det)), plain)
+    """Return the matrices of cofactors of ``a``, whose determinants are given."""
+    concrete = getval(a)
+    inverse = _regular_inverse(onp.asarray(getval(det)), concrete)
     if inverse is not None:
-        inverse = inverse if a is plain else linalg.inv(a)
+        inverse = inverse if a is concrete else linalg.inv(a)
         return det[..., None, None] * transpose(inverse) if a.ndim > 2 else det * inverse.T
-    return _svd_cofactors(plain) if a is plain else _minor_cofactors(a)
+    return _svd_cofactors(concrete) if a is concrete else _minor_cofactors(a)
 
 
 def _det_vjp(g, ans, a):

@@ -1,4 +1,4 @@
-"""Functions whose derivative is zero wherever it exists: constants to both modes."""
+"""Functions whose derivative is zero wherever it exists: their results are constants to both modes."""
 
 from fastgrad.core import JVPNode, VJPNode
 from fastgrad.numpy import numpy_wrapper as anp

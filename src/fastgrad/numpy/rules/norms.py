@@ -1,6 +1,8 @@
 """Norms of vectors and matrices, by their partial derivatives.
 
-Where a norm has no derivative, a subgradient is chosen: zero at zero, and ties share equally.
+The derivatives follow from the definitions; that of a norm of singular values is U diag(w) V^H, where w are the
+derivatives by the singular values (Watson 1992, "Characterization of the subdifferential of some matrix norms"). Where
+a norm has no derivative, a subgradient is used: zero at zero, and equal shares in a tie.
 """
 
 import math
@@ -18,7 +20,7 @@ _FROBENIUS = (None, "fro", "f")
 
 
 def _over(x, norm):
-    """Give x / norm, zero where the norm is."""
+    """Return x / norm, zero where the norm is zero."""
     if type(norm) is onp.float64:
         return x / norm if norm else x * 0.0
     zero = getval(norm) == 0
@@ -26,7 +28,7 @@ def _over(x, norm):
 
 
 def _sign(x):
-    """Give the partial derivatives of abs(x)."""
+    """Return the partial derivatives of abs(x)."""
     return _over(anp.conj(x), anp.abs(_without_zeros(x))) if is_complex(x) else anp.sign(x)
 
 
@@ -36,24 +38,26 @@ def _without_zeros(x):
 
 
 def _shares(values, axes, largest):
-    """Share the largest or smallest of some plain values among those that are equal to it."""
+    """Return equal shares, which sum to 1, for the elements that are the largest or smallest of concrete values."""
     hit = values == (onp.max if largest else onp.min)(values, axis=axes, keepdims=True)
     return (hit / onp.maximum(hit.sum(axis=axes, keepdims=True), 1)).astype(values.dtype)
 
 
 def _vector_partials(norm, x, ord, axes):
+    """Return the partial derivatives of vector norms, which are given with axes kept."""
     if ord == 0:
         return anp.zeros_like(x)
     if abs(ord) == math.inf:
         return _shares(abs(onp.asarray(getval(x))), axes, ord > 0) * _sign(x)
     if ord == 1:
         return _sign(x)
-    # Through the ratio, which neither overflows nor underflows; with no power of zero.
+    # The power of the ratio neither overflows nor underflows. Zeros are replaced, as their power may be infinite.
     power = _over(anp.abs(_without_zeros(x)), norm) ** (ord - 1)
     return anp.where(getval(x) == 0, 0, power * _sign(x))
 
 
 def _matrix_partials(x, ord, axes):
+    """Return the partial derivatives of matrix norms."""
     if ord in (1, -1, math.inf, -math.inf):
         summed, compared = axes if abs(ord) == 1 else axes[::-1]
         sums = abs(getval(x)).sum(axis=summed, keepdims=True)
@@ -64,13 +68,13 @@ def _matrix_partials(x, ord, axes):
         size = max(anp.shape(u)[-2], anp.shape(vh)[-1]) * onp.finfo(values.dtype).eps
         weights = values > size * onp.max(values, axis=-1, keepdims=True, initial=0)
     else:
-        # At zero the subgradient is zero.
+        # The subgradient at zero is zero.
         weights = _shares(values, -1, ord > 0) * (onp.max(values, axis=-1, keepdims=True, initial=0) > 0)
     return anp.moveaxis(conj((u * weights[..., None, :]) @ vh), (-2, -1), axes)
 
 
 def _norm_plan(x, ord=None, axis=None, keepdims=False):
-    """Read the arguments of ``norm``: what norm it is, over which axes, and whether of matrices."""
+    """Return the order, the axes, and whether the norm is one of matrices, from the arguments of ``norm``."""
     axes = normalize_axes(axis, anp.ndim(x))
     is_matrix = len(axes) == 2 and not (axis is None and ord is None)
     return ord, axes, is_matrix
@@ -86,7 +90,7 @@ def _matrix_norm_plan(x, /, *, keepdims=False, ord="fro"):
 
 
 def _def_norm(fun, plan):
-    """Give both modes of a norm whose arguments ``plan`` reads."""
+    """Set the VJP and JVP of a norm whose arguments ``plan`` reads: see `_norm_plan`."""
 
     def read(x, args, kwargs):
         ord, axes, is_matrix = plan(x, *args, **kwargs)
