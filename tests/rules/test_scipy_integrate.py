@@ -75,7 +75,7 @@ def test_odeint_names_a_traced_value_in_the_closure():
     def end(rate):
         return np.sum(integrate.odeint(lambda y, t: -rate * y, onp.ones(2), TIMES))
 
-    with pytest.raises(NotImplementedError, match="hand it over in 'args'"):
+    with pytest.raises(NotImplementedError, match="pass them in 'args'"):
         grad(end)(0.5)
     with pytest.raises(ValueError, match="inhomogeneous|sequence|size"):
         integrate.odeint(lambda y, t: [y, 1.0], onp.ones(2), TIMES)

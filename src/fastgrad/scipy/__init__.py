@@ -1,4 +1,4 @@
-"""SciPy's functions, traced: special functions, distributions, linear algebra, convolution and ODEs. Needs SciPy."""
+"""SciPy's special functions, distributions, linear algebra and ODE solver, and convolution. Needs SciPy."""
 
 try:
     import scipy  # noqa: F401

@@ -1,8 +1,9 @@
-"""Ordinary differential equations, differentiable in the initial state, the times and the arguments.
+"""Ordinary differential equations, differentiable with respect to the initial state, the times and the arguments.
 
-Backward, the adjoint equation da/dt = -a df/dy is solved from each output time to the one before, together with the
-state and the integral of a df/dargs (Chen, Rubanova, Bettencourt and Duvenaud 2018, appendices B and C); forward, the
-sensitivity equation dv/dt = df/dy v + df/dargs u, beside the state.
+Reverse mode solves the adjoint equation da/dt = -a df/dy from each output time back to the one before, together with
+the state and the integral of a df/dargs (Chen, Rubanova, Bettencourt and Duvenaud 2018, appendices B and C). Forward
+mode solves the sensitivity equation dv/dt = df/dy v + df/dargs u together with the state, which comes from
+differentiating the equation.
 """
 
 import inspect
@@ -22,7 +23,7 @@ from fastgrad.tracer import getval, isbox, primitive
 __all__ = ["argnums_unpack", "grad_odeint", "odeint"]
 
 _OPTIONS = tuple(inspect.signature(_integrate.odeint).parameters)[4:]
-# Options that mean the same for the larger systems of the derivatives.
+# Options that have the same meaning for the larger systems of the derivatives.
 _KEPT = ("rtol", "atol", "tcrit", "h0", "hmax", "hmin", "mxstep", "mxhnil", "mxordn", "mxords")
 
 
@@ -35,8 +36,8 @@ def _odeint(func, y0, t, args, options):
         if not (isbox(slope) or contains_box(slope)):
             raise
         raise NotImplementedError(
-            "func of odeint gives a traced value though its arguments are plain: what it takes from around it cannot "
-            "be followed through the solver; hand it over in 'args'"
+            "func of odeint returned a traced value for concrete arguments: the solver cannot trace values from its "
+            "closure; pass them in 'args'"
         ) from error
 
 
@@ -49,21 +50,27 @@ def odeint(func, y0, t, args=(), *more, **options):
     Parameters
     ----------
     func : callable
-        ``func(y, t, *args)`` gives dy/dt. For derivatives it must be made of traced functions, and take what is
-        differentiated from its arguments: a traced value in its closure cannot be followed through the solver.
-    y0 : array_like
-        The state at ``t[0]``.
-    t : array_like
-        The times at which the state is wanted.
+        ``func(y, t, *args)`` returns dy/dt, of the shape of ``y``. For derivatives it must be made of traced functions,
+        and depend on variables that are differentiated only through its arguments: the solver cannot trace values
+        from its closure.
+    y0 : array_like, shape (n,)
+        The state at ``t[0]``; real.
+    t : array_like, shape (m,)
+        The times of the output; real.
     args : tuple
         Further arguments of ``func``.
     *more, **options
-        As for ``scipy.integrate.odeint``. Tolerances and step sizes hold for the derivatives too.
+        As for ``scipy.integrate.odeint``. Tolerances and step sizes also apply to the equations of the derivatives.
 
     Returns
     -------
-    ndarray
-        Shape (len(t), len(y0)), the state at each time.
+    ndarray, shape (m, n)
+        The state at each time.
+
+    Raises
+    ------
+    NotImplementedError
+        If ``func`` uses a traced value from its closure, or for a traced call with ``full_output``.
 
     Examples
     --------
@@ -80,13 +87,13 @@ def odeint(func, y0, t, args=(), *more, **options):
     if not isbox(args):
         args = args if isinstance(args, tuple) else (args,)
         if contains_box(args):
-            # What stands beside a traced value needs a vector space: a whole number has none.
+            # All items of a traced tuple need a vector space, which Python's int does not have.
             args = traced_tuple([float(x) if type(x) is int else x for x in args])
     return _odeint(func, traced_array(y0), traced_array(t), args, options)
 
 
 def _prepared(func, options):
-    """Give ``func(y, t, *args)`` whatever the order of SciPy's arguments, and the options for the derivatives."""
+    """Return ``func`` with arguments (y, t, *args), whichever order it has, and the options for the derivatives."""
     refuse_keywords("odeint", "integrate without it", full_output=options.get("full_output") or None)
     kept = {name: options[name] for name in _KEPT if options.get(name) is not None}
     # A tolerance for each component of the state has no counterpart in the larger systems.
@@ -99,7 +106,7 @@ def _prepared(func, options):
 
 
 def _slopes(field, states, t, args):
-    """Give the slope at each output time."""
+    """Return the slope dy/dt at each output time."""
     return [field(states[i], t[i], *_items(args)) for i in range(len(getval(t)))]
 
 
@@ -113,7 +120,7 @@ def _as(x, like):
 
 
 def _adjoint_field(field, n, with_args):
-    """Make the field of state, adjoint and, with the opposite sign, the integral that is the cotangent of the args."""
+    """Return the field of the state, the adjoint and minus the integral that is the cotangent of the arguments."""
 
     def augmented(packed, t, *args):
         y, adjoint = packed[:n], packed[n : 2 * n]
@@ -149,14 +156,17 @@ def _vjp(argnums, g, ans, args, kwargs):
 
 
 def _times_vjp(g, slopes, adjoint):
-    """Each output moves along its slope, and a later start moves all back along the first one."""
+    """Return the cotangent of the times.
+
+    Each output moves along its slope, and a later start moves all outputs back along the first slope.
+    """
     moves = [np.dot(g[i], slope) for i, slope in enumerate(slopes)]
     moves[0] = moves[0] - np.dot(adjoint, slopes[0])
     return np.array(moves)
 
 
 def _sensitivity_field(field, n):
-    """Make the field of state and tangent."""
+    """Return the field of the state and its tangent."""
 
     def augmented(packed, t, args, args_tangent):
         push = make_jvp(lambda joint: field(joint[0], t, *_items(joint[1])), traced_tuple((packed[:n], args)))
@@ -167,7 +177,7 @@ def _sensitivity_field(field, n):
 
 
 def _state_sensitivity_field(field, n):
-    """The same where the further arguments, which may be anything, have no tangent."""
+    """Return the field of the state and its tangent for arguments of any type that have no tangents."""
 
     def augmented(packed, t, *args):
         slope, change = make_jvp(lambda y: field(y, t, *args), packed[:n])(packed[n:])
@@ -200,13 +210,37 @@ def_whole(_odeint, _vjp, _jvp)
 
 
 def grad_odeint(yt, func, y0, t, func_args, **kwargs):
-    """Give the pullback of `odeint`: of a cotangent of ``yt`` to None and those of ``y0``, ``t`` and ``func_args``."""
+    """Return the pullback of `odeint`.
+
+    Parameters
+    ----------
+    yt : ndarray, shape (m, n)
+        The states that odeint returned.
+    func, y0, t, func_args, **kwargs
+        The arguments of the call, as for `odeint`.
+
+    Returns
+    -------
+    callable
+        Takes the cotangent of ``yt`` to the tuple of None and the cotangents of ``y0``, ``t`` and ``func_args``.
+    """
     args = (func, y0, t, func_args, kwargs)
     return lambda g: (None, *_vjp((1, 2, 3), g, yt, args, {}))
 
 
 def argnums_unpack(all_vjp_builder):
-    """Make a rule for `fastgrad.extend.defvjp_argnums` of one that gives the cotangents of all arguments."""
+    """Return a rule for `fastgrad.extend.defvjp_argnums`, made from one that returns the cotangents of all arguments.
+
+    Parameters
+    ----------
+    all_vjp_builder : callable
+        ``all_vjp_builder(ans, *args, **kwargs)`` returns a pullback to the sequence of all arguments' cotangents.
+
+    Returns
+    -------
+    callable
+        ``rule(argnums, ans, args, kwargs)`` returns a pullback to the cotangents at ``argnums``.
+    """
 
     def stage(argnums, ans, args, kwargs):
         pull = all_vjp_builder(ans, *args, **kwargs)

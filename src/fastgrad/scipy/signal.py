@@ -1,4 +1,8 @@
-"""Convolution in any number of dimensions."""
+"""Convolution in any number of dimensions.
+
+Convolution is bilinear: each JVP is the convolution of the tangent with the other array, and each VJP, by
+differentiating, the correlation of the cotangent with the other array.
+"""
 
 import math
 
@@ -15,13 +19,23 @@ __all__ = ["compute_conv_size", "convolve", "flipped_idxs", "grad_convolve", "pa
 
 
 def compute_conv_size(A_size, B_size, mode):
-    """Give the length of a convolution along one axis.
+    """Return the length of a convolution along one axis.
 
     Parameters
     ----------
     A_size, B_size : int
-        Lengths of the two arrays.
+        The lengths of the two arrays.
     mode : {"full", "same", "valid"}
+        As for `convolve`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If there is no such mode.
     """
     if mode == "full":
         return A_size + B_size - 1
@@ -33,27 +47,46 @@ def compute_conv_size(A_size, B_size, mode):
 
 
 def flipped_idxs(ndim, axes):
-    """Give the index that reverses some of the axes of an array."""
+    """Return the index that reverses some of the axes of an array.
+
+    Parameters
+    ----------
+    ndim : int
+        The number of axes.
+    axes : container of int
+        The axes to reverse.
+
+    Returns
+    -------
+    tuple of slice
+    """
     return tuple(slice(None, None, -1 if i in axes else None) for i in range(ndim))
 
 
 def parse_axes(A_shape, B_shape, conv_axes, dot_axes, mode):
-    """Sort the axes of the two arrays of a convolution, and those of the answer, by what becomes of them.
+    """Return the axes of the arrays and of the answer of a convolution, by their roles.
 
     Parameters
     ----------
     A_shape, B_shape : tuple of int
+        The shapes of the arrays.
     conv_axes, dot_axes : pair of sequences of int, or None
-        As for `convolve`.
+        As ``axes`` and ``dot_axes`` of `convolve`.
     mode : {"full", "same", "valid"}
+        As for `convolve`.
 
     Returns
     -------
     axes : dict
-        By "A" and "B": by "conv", "dot" and "ignore", a tuple of axes. By "out": by "ignore_A", "ignore_B" and
-        "conv", which axes of the answer they are.
+        ``axes["A"]`` and ``axes["B"]`` map "conv", "dot" and "ignore" to tuples of axes; ``axes["out"]`` maps
+        "ignore_A", "ignore_B" and "conv" to axes of the answer.
     shapes : dict
-        The lengths of these axes, by the same names.
+        The lengths of these axes, under the same keys.
+
+    Raises
+    ------
+    ValueError
+        If there is no such mode, or in mode "valid" neither array is at least as large as the other.
     """
     shapes = {"A": tuple(A_shape), "B": tuple(B_shape)}
     if conv_axes is None:
@@ -80,25 +113,25 @@ def parse_axes(A_shape, B_shape, conv_axes, dot_axes, mode):
 
 def _sorted_axes(ndim, conv, dot):
     conv = tuple(int(i) % ndim for i in conv)
-    # An axis that is convolved is not summed over.
+    # An axis that is in both lists is convolved.
     dot = tuple(i for i in (int(i) % ndim for i in dot) if i not in conv)
     return {"conv": conv, "dot": dot, "ignore": tuple(i for i in range(ndim) if i not in conv and i not in dot)}
 
 
 def _padding(a, b, mode):
-    """Give what to pad on both sides along an axis, for the valid part of the rest to be the answer."""
+    """Return the padding of both sides along an axis that makes the answer the valid part of the convolution."""
     if mode == "full":
         return (b - 1, b - 1)
     return (b // 2, (b - 1) // 2) if mode == "same" else (0, 0)
 
 
 def _convolve(A, B, of_A, of_B, mode):
-    """Convolve with A at least as large as B along the convolved axes, or in another mode than "valid"."""
+    """Return the convolution; in mode "valid" A must be at least as large as B along the convolved axes."""
     size = {name: math.prod(A.shape[i] for i in axes) for name, axes in of_A.items()}
     n_out = math.prod(compute_conv_size(A.shape[i], B.shape[j], mode) for i, j in _pairs(of_A, of_B))
     n_window = math.prod(B.shape[j] for j in of_B["conv"])
     scattered = size["conv"] * math.prod(B.shape[j] for j in of_B["ignore"])
-    # What has the smaller intermediate array.
+    # The choice is the one with the smaller intermediate array.
     if n_window <= 1024 and scattered < size["dot"] * n_out:
         return _scatter(A, B, of_A, of_B, mode)
     return _gather(A, B, of_A, of_B, mode)
@@ -109,7 +142,7 @@ def _pairs(of_A, of_B):
 
 
 def _gather(A, B, of_A, of_B, mode):
-    """Multiply B with each window of A."""
+    """Return the convolution as the products of B with each window of A."""
     widths = [(0, 0)] * A.ndim
     for i, j in _pairs(of_A, of_B):
         widths[i] = _padding(A.shape[i], B.shape[j], mode)
@@ -120,7 +153,7 @@ def _gather(A, B, of_A, of_B, mode):
     behind = tuple(range(A.ndim, views.ndim))
     flipped = B[flipped_idxs(B.ndim, of_B["conv"])]
     answer = onp.tensordot(views, flipped, (of_A["dot"] + behind, of_B["dot"] + of_B["conv"]))
-    # What is left of the views comes first, in the order of A's axes.
+    # The remaining axes of the views come first in the product, in the order of A's axes.
     left = [i for i in range(A.ndim) if i not in of_A["dot"]]
     order = [left.index(i) for i in of_A["ignore"]]
     order += [*range(len(left), answer.ndim), *[left.index(i) for i in of_A["conv"]]]
@@ -128,7 +161,7 @@ def _gather(A, B, of_A, of_B, mode):
 
 
 def _scatter(A, B, of_A, of_B, mode):
-    """Multiply all of A with all of B, and add each product to its place."""
+    """Return the convolution as the sum of all products of elements of A and B, each added at its index."""
     left_A, left_B = ([i for i in range(x.ndim) if i not in of["dot"]] for x, of in ((A, of_A), (B, of_B)))
     positions = {name: [left_A.index(i) for i in of_A[name]] for name in ("ignore", "conv")}
     positions_B = {name: [len(left_A) + left_B.index(i) for i in of_B[name]] for name in ("ignore", "conv")}
@@ -154,19 +187,26 @@ def convolve(A, B, axes=None, dot_axes=((), ()), mode="full"):
 
     Parameters
     ----------
-    A, B : ndarray
+    A, B : array_like
+        The arrays, of any shapes; real or complex.
     axes : pair of sequences of int, optional
-        Axes of A and axes of B to convolve, one with the other. By default all, in order.
+        The axes of A and the axes of B to convolve with each other. By default all, in order.
     dot_axes : pair of sequences of int
-        Axes of A and of B to sum the products over, as `numpy.tensordot` does.
+        The axes of A and of B to sum products over, as `numpy.tensordot` does.
     mode : {"full", "same", "valid"}
-        The whole convolution; the central part of it, of A's lengths; or the part where the smaller array lies all
-        in the larger one.
+        The whole convolution; its central part, of the lengths of A; or the part where the smaller array lies entirely
+        inside the larger one.
 
     Returns
     -------
     ndarray
-        Its axes are those of A that are in neither list, then those of B, then the convolved ones.
+        The convolution. Its axes are those of A that are in neither list, those of B that are in neither list, and the
+        convolved ones.
+
+    Raises
+    ------
+    ValueError
+        If there is no such mode, or in mode "valid" neither array is at least as large as the other.
     """
     A, B = onp.asarray(A), onp.asarray(B)
     sorted_axes, shapes = parse_axes(A.shape, B.shape, axes, dot_axes, mode)
@@ -186,12 +226,12 @@ def _is_larger(mine, theirs):
 
 
 def _widened(g, lead, B_sizes):
-    """Put the cotangent of the central part into zeros of the size of the full answer."""
+    """Return the cotangent of the central part, padded with zeros to the size of the full convolution."""
     return anp.pad(g, [(0, 0)] * lead + [((b - 1) // 2, b // 2) for b in B_sizes], "constant")
 
 
 def _pull(g, other, argnum, A_shape, B_shape, axes, dot_axes, mode):
-    """Give the cotangent of A (argnum 0) or B (1): a convolution of g with the other array, flipped."""
+    """Return the cotangent of A (argnum 0) or B (1): the convolution of g with the flipped other array."""
     sorted_axes, shapes = parse_axes(A_shape, B_shape, axes, dot_axes, mode)
     mine, theirs = "AB"[argnum], "BA"[argnum]
     my_axes, their_axes, out_axes = sorted_axes[mine], sorted_axes[theirs], sorted_axes["out"]
@@ -204,14 +244,29 @@ def _pull(g, other, argnum, A_shape, B_shape, axes, dot_axes, mode):
         dot_axes=(out_axes[f"ignore_{theirs}"], their_axes["ignore"]),
         mode="full" if mode == "valid" and _is_larger(shapes[mine], shapes[theirs]) else "valid",
     )
-    # Its axes: mine that were ignored; theirs that were summed over, in the order of their axes; the convolved ones.
+    # Its axes are the ignored ones of mine, the summed ones in the order of the other array's axes, the convolved ones.
     dots = [my_axes["dot"][k] for k in onp.argsort(their_axes["dot"])]
     order = [*my_axes["ignore"], *dots, *my_axes["conv"]]
     return anp.transpose(pulled, tuple(onp.argsort(order).tolist()))
 
 
 def grad_convolve(argnum, ans, A, B, axes=None, dot_axes=((), ()), mode="full"):
-    """Give the pullback of `convolve` with respect to A (argnum 0) or B (1)."""
+    """Return the pullback of `convolve`.
+
+    Parameters
+    ----------
+    argnum : {0, 1}
+        0 for A, 1 for B.
+    ans : ndarray
+        The convolution.
+    A, B, axes, dot_axes, mode
+        The arguments, as for `convolve`.
+
+    Returns
+    -------
+    callable
+        Takes the cotangent of the convolution to that of the array.
+    """
     return lambda g: _rule(argnum)(g, ans, A, B, axes, dot_axes, mode)
 
 

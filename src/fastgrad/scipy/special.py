@@ -1,4 +1,4 @@
-"""scipy.special, its functions as primitives; their rules stand in `fastgrad.scipy.rules.special`."""
+"""The functions of scipy.special as primitives; their rules are in `fastgrad.scipy.rules.special`."""
 
 from fastgrad.scipy import wrapping as _wrapping
 from fastgrad.scipy.rules.special import (  # noqa: F401

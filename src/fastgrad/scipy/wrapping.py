@@ -1,4 +1,4 @@
-"""SciPy's functions as primitives, to be used as attributes."""
+"""The namespaces of scipy.special and scipy.linalg with their functions as primitives."""
 
 import types
 
@@ -13,4 +13,4 @@ linalg = types.SimpleNamespace(__name__="fastgrad.scipy.linalg")
 wrap_namespace(vars(_special), vars(special))
 wrap_namespace(vars(_linalg), vars(linalg))
 
-special.sinc = anp.sinc  # NumPy's own, with its rules
+special.sinc = anp.sinc  # NumPy's function, which has rules

@@ -1,1 +1,1 @@
-"""The rules of SciPy's functions, both modes side by side, a module of SciPy to a file."""
+"""The rules of SciPy's functions, in one file for each module of SciPy."""

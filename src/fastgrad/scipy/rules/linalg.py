@@ -1,7 +1,9 @@
 """Rules of scipy.linalg: solvers, matrix functions, block_diag.
 
-For X = A^-1 B, dX = A^-1 (dB - dA X); the cotangents are A^-T G of B and -(A^-T G) X^T of A (Giles 2008, 2.2.3). The
-pairing Re sum(g * v) asks for transposes without conjugation.
+For X = A^-1 B, dX = A^-1 (dB - dA X), and the cotangents of B and A are A^-T G and -(A^-T G) X^T (Giles 2008, An
+extended collection of matrix derivative results, section 2.2.3). Cotangents pair with tangents by Re sum(g * v), so
+that transposes are without conjugation. The rules of banded and triangular solvers, matrix equations and block_diag
+come from differentiating their defining equations in the same way.
 """
 
 import numpy as onp
@@ -18,7 +20,7 @@ from fastgrad.tracer import getval
 
 
 def _t(a):
-    """Transpose the last two axes."""
+    """Return the array with its last two axes transposed."""
     return anp.swapaxes(as_array(a), -1, -2)
 
 
@@ -30,19 +32,19 @@ def _fit(cotangent, x):
 
 
 def _outer(left, right, is_vector):
-    """Give ``left @ right.T`` for matrices, or the outer product of vectors."""
+    """Return ``left @ right.T`` for matrices, or the outer product of vectors."""
     if is_vector:
         return left[..., :, None] * right[..., None, :]
     return anp.matmul(left, _t(right))
 
 
 def _times(matrix, x, is_vector):
-    """Give ``matrix @ x`` for a matrix or a vector in the last axis of x."""
+    """Return ``matrix @ x`` for a matrix x, or for a vector on its last axis."""
     return anp.matmul(matrix, x[..., None])[..., 0] if is_vector else anp.matmul(matrix, x)
 
 
 def _solved(solve, right, is_vector):
-    """Solve for a right side; vectors for a stack of matrices become columns, which SciPy tells from matrices."""
+    """Return ``solve(right)``; a stack of vectors becomes a stack of columns, so that SciPy takes it for vectors."""
     if is_vector and anp.ndim(right) > 1:
         return solve(right[..., None])[..., 0]
     return solve(right)
@@ -52,13 +54,13 @@ _TRANS = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
 
 def _triangle(a, lower, unit_diagonal):
-    """Keep of a matrix what a triangular solve reads."""
+    """Return the part of a matrix that a triangular solve reads, with zeros elsewhere."""
     offset = 1 if unit_diagonal else 0
     return anp.tril(a, -offset) if lower else anp.triu(a, offset)
 
 
 def _triangular_transposed(a, g, b, trans, lower, unit_diagonal):
-    """Solve op(a)^T y = g."""
+    """Return the solution y of op(a)^T y = g."""
     if trans == 2:
         return anp.conj(_triangular(a, anp.conj(g), b, 0, lower, unit_diagonal))
     return _triangular(a, g, b, 1 - trans, lower, unit_diagonal)
@@ -91,7 +93,20 @@ def _triangular_a_jvp(g, ans, a, b, trans=0, lower=False, unit_diagonal=False, *
 
 
 def grad_solve_triangular(ans, a, b, trans=0, lower=False, unit_diagonal=False, **kwargs):
-    """Give the pullback of solve_triangular with respect to the matrix."""
+    """Return the pullback of solve_triangular with respect to the matrix.
+
+    Parameters
+    ----------
+    ans : array_like
+        The solution.
+    a, b, trans, lower, unit_diagonal, **kwargs
+        The arguments, as for `scipy.linalg.solve_triangular`.
+
+    Returns
+    -------
+    callable
+        Takes the cotangent of the solution to that of the matrix.
+    """
     return lambda g: _triangular_a_vjp(g, ans, a, b, trans, lower, unit_diagonal)
 
 
@@ -111,7 +126,7 @@ def _check_solve(assume_a):
 
 
 def _general(a, right, b, transposed):
-    """Solve a x = right, or a^T x = right, for right sides like b."""
+    """Return the solution x of a x = right, or of a^T x = right, for right-hand sides like b."""
     matrix = _t(a) if transposed else a
     return _solved(lambda right: la.solve(matrix, right), right, anp.ndim(b) == 1)
 
@@ -159,7 +174,7 @@ def_direct(la.inv, vjps=(_inverse_vjp,), jvps=(_inverse_jvp,))
 
 
 def _follow(fun, composed):
-    """Give a function of a matrix the rules of the same function made of NumPy's."""
+    """Set the rules of a function of a matrix to those of ``composed``, the same function made of NumPy's."""
     def_direct(
         fun,
         vjps=(lambda g, _ans, a, *args, **kwargs: make_vjp(composed)(a, *args, **kwargs)[0](g),),
@@ -182,7 +197,7 @@ _follow(la.norm, lambda a, ord=None, axis=None, keepdims=False, check_finite=Tru
 
 
 def _row_indices(l_and_u, n):
-    """Give the row of the matrix of each entry of ab, 0 where there is none, and which there are."""
+    """Return the matrix row of each entry of ab, 0 if it lies outside the matrix, and which entries lie inside."""
     lower, upper = l_and_u
     rows = onp.arange(n) + onp.arange(lower + upper + 1)[:, None] - upper
     inside = (rows >= 0) & (rows < n)
@@ -190,7 +205,7 @@ def _row_indices(l_and_u, n):
 
 
 def _transposed_bands(l_and_u, ab):
-    """Give the diagonals of the transposed matrix, which has ``u`` below and ``l`` above the main one."""
+    """Return the diagonals of the transposed matrix, ``u`` of them below the main one and ``l`` above it."""
     lower, upper = l_and_u
     columns, inside = _row_indices((upper, lower), ab.shape[-1])
     rows = onp.arange(lower + upper, -1, -1)[:, None]
@@ -216,7 +231,7 @@ def _banded_ab_vjp(g, ans, l_and_u, ab, b, *_args, **_kwargs):
 
 
 def _banded_ab_jvp(g, ans, l_and_u, ab, b, *_args, **_kwargs):
-    # Row by row of the matrix: those of its transpose's diagonals.
+    # The rows of the matrix are the columns of its transpose, which the transposed diagonals hold.
     columns, _ = _row_indices(tuple(l_and_u)[::-1], anp.shape(ab)[-1])
     change = _transposed_bands(l_and_u, as_array(g))
     if anp.ndim(b) == 1:
@@ -231,7 +246,22 @@ def _banded_b_vjp(g, _ans, l_and_u, ab, b, *_args, **_kwargs):
 
 
 def grad_solve_banded(argnum, ans, l_and_u, a, b):
-    """Give the pullback of solve_banded with respect to the diagonals (argnum 1) or the right side (2)."""
+    """Return the pullback of solve_banded.
+
+    Parameters
+    ----------
+    argnum : {1, 2}
+        1 for the diagonals, 2 for the right-hand side.
+    ans : array_like
+        The solution.
+    l_and_u, a, b
+        The arguments, as for `scipy.linalg.solve_banded`.
+
+    Returns
+    -------
+    callable
+        Takes the cotangent of the solution to that of the argument.
+    """
     rule = (None, _banded_ab_vjp, _banded_b_vjp)[argnum]
     return lambda g: rule(g, ans, l_and_u, a, b)
 
@@ -247,7 +277,7 @@ def_direct(
 
 
 def _sylvester(a, b, q):
-    """Solve a x + x b = q; SciPy's real Schur forms do not go with a complex q."""
+    """Return the solution x of a x + x b = q; SciPy does not solve it for real a and b with a complex q."""
     if is_complex(q) and not (is_complex(a) or is_complex(b)):
         a, b = a + 0j, b + 0j
     return la.solve_sylvester(a, b, q)
@@ -294,7 +324,7 @@ def_direct(
 
 
 def _derivative(fun, a, v):
-    """Give the derivative of a matrix function along v: a block of f([[a, v], [0, a]]) (Higham 2008, theorem 3.6)."""
+    """Return the derivative of a matrix function along v, a block of f([[a, v], [0, a]]) (Higham 2008, theorem 3.6)."""
     single = dtype_of(a).char in "fF"
     a, v = [anp._astype(x, {"f": "d", "F": "D"}.get(dtype_of(x).char, dtype_of(x))) for x in (a, v)]
     n = a.shape[-1]
@@ -305,7 +335,7 @@ def _derivative(fun, a, v):
 
 
 def _define_matrix_function(fun):
-    # With a polynomial in mind: the transpose of the map of v to the sum of a^i v a^j is the same map of a^T.
+    # The derivative of a polynomial along v is a sum of terms a^i v a^j. Transposing that map of v replaces a by a^T.
     def vjp(g, _ans, A, *args, **kwargs):
         _refuse_options(fun, args, kwargs)
         return _fit(_derivative(fun, _t(A), g), A)
@@ -327,7 +357,7 @@ for _name in ("expm", "logm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
     _define_matrix_function(getattr(la, _name))
 
 
-# The root S of A is simpler: S dS + dS S = dA.
+# For the square root S of A, differentiating S S = A gives the Sylvester equation S dS + dS S = dA.
 def _root_vjp(g, ans, A, *args, **kwargs):
     _refuse_options(la.sqrtm, args, kwargs)
     root = _t(ans)
@@ -346,7 +376,7 @@ def_direct(la.sqrtm, vjps=(_root_vjp,), jvps=(_root_jvp,))
 
 
 def _sizes(x):
-    """Give rows and columns of a block: a vector is a row, a number a matrix of one entry."""
+    """Return the numbers of rows and columns of a block; a vector is a row, and a number is a matrix of one entry."""
     shape = anp.shape(x)
     return shape[-2:] if len(shape) > 1 else (1, *shape) if shape else (1, 1)
 

@@ -1,8 +1,8 @@
-"""Rules of the distributions with location and scale: f((x - loc) / scale; shapes) / scale.
+"""Rules of the distributions with location and scale, of density f((x - loc) / scale; shapes) / scale.
 
-With y = (x - loc) / scale and u = d(log f)/dy, the derivatives of log f(y) - log(scale) are u / scale with respect to
-x, -u / scale to loc, and -(1 + y u) / scale to scale; those of the distribution function are p, -p and -y p, where p
-is the density.
+By differentiating: with y = (x - loc) / scale and u = d(log f)/dy, the derivatives of log f(y) - log(scale) with
+respect to x, loc and scale are u / scale, -u / scale and -(1 + y u) / scale. Those of the distribution function are p,
+-p and -y p, where p is the density.
 """
 
 import inspect
@@ -17,7 +17,7 @@ from fastgrad.tracer import getval
 
 
 def primitive_of(distribution, method, parameters, module, defaults=()):
-    """Make a primitive of a method of one of SciPy's distributions.
+    """Return a method of one of SciPy's distributions as a primitive.
 
     Parameters
     ----------
@@ -26,11 +26,16 @@ def primitive_of(distribution, method, parameters, module, defaults=()):
     method : str
         The name of the method.
     parameters : tuple of str
-        The names of the arguments: SciPy's own signatures do not have them, and a traced keyword needs its position.
+        The names of the parameters. They are missing in SciPy's own signatures, and are needed to find the position of
+        a traced argument that is given by keyword.
     module : str
-        Where the primitive will be found.
+        The module that defines the primitive.
     defaults : tuple
-        Values of the last parameters.
+        Defaults of the last parameters.
+
+    Returns
+    -------
+    Primitive
     """
     function = getattr(distribution, method)
 
@@ -50,19 +55,20 @@ def primitive_of(distribution, method, parameters, module, defaults=()):
 
 
 class Family:
-    """A distribution of SciPy's with shapes, location and scale, whose functions get rules.
+    """A distribution of SciPy's with shapes, location and scale, from whose methods it makes primitives with rules.
 
     Parameters
     ----------
     distribution : scipy.stats.rv_continuous
     module : str
-        Where the primitives will be found.
+        The module that defines the primitives.
     slope : callable
-        ``slope(y, *shapes)``, the derivative of the logarithm of the standard density.
+        ``slope(y, *shapes)`` returns the derivative of the logarithm of the standard density.
     shapes : dict
-        By the name of a shape, ``partial(y, *shapes)``: the derivative of that logarithm with respect to the shape.
+        Maps the name of each shape to a function ``partial(y, *shapes)`` that returns the derivative of that logarithm
+        with respect to the shape.
     support : tuple of float
-        Ends of the standard distribution's support, which is closed.
+        The ends of the closed support of the standard distribution.
     upper_is_exact : callable, optional
         See `Law`.
     """
@@ -80,13 +86,13 @@ class Family:
         return primitive_of(self.distribution, method, self.parameters, self.module, (0.0, 1.0))
 
     def _standard(self, *args, **kwargs):
-        """Give y, the shapes and the scale of a call."""
+        """Return y, the shapes and the scale of a call."""
         given = {"loc": 0.0, "scale": 1.0, **dict(zip(self.parameters, args, strict=False)), **kwargs}
         x, *shapes, loc, scale = [given[name] for name in self.parameters]
         return (x - loc) / scale, shapes, scale
 
     def _partial(self, name, args, kwargs):
-        """Give the derivative of the logarithm of the density with respect to a parameter, 0 outside the support."""
+        """Return the derivative of the logarithm of the density with respect to a parameter; 0 outside the support."""
         y, shapes, scale = self._standard(*args, **kwargs)
         low, high = self.support
         outside = onp.logical_or(getval(y) < low, getval(y) > high)
@@ -103,7 +109,7 @@ class Family:
         return slope / scale if name == "x" else -slope / scale
 
     def densities(self):
-        """Make the density and its logarithm.
+        """Return the density and its logarithm.
 
         Returns
         -------
@@ -125,7 +131,12 @@ class Family:
         return lambda g, ans, *args, **kwargs: g * ans * self._partial(name, args, kwargs)
 
     def distribution_functions(self, *methods):
-        """Make some of cdf, sf, logcdf and logsf.
+        """Return some of cdf, sf, logcdf and logsf.
+
+        Parameters
+        ----------
+        *methods : str
+            Their names.
 
         Returns
         -------
@@ -143,7 +154,7 @@ class Family:
 
         def rule(g, ans, *args, **kwargs):
             if method.startswith("log"):
-                density = anp.exp(self.logpdf(*args, **kwargs) - _possible(ans))
+                density = anp.exp(self.logpdf(*args, **kwargs) - _without_infinities(ans))
             else:
                 density = self.pdf(*args, **kwargs)
             if name == "scale":
@@ -156,17 +167,17 @@ class Family:
         def rule(g, ans, *args, **kwargs):
             y, shapes, _ = self._standard(*args, **kwargs)
             change = partial_mean(self.shapes[name], self.law, y, *shapes)
-            return g * sign * (change * anp.exp(-_possible(ans)) if method.startswith("log") else change)
+            return g * sign * (change * anp.exp(-_without_infinities(ans)) if method.startswith("log") else change)
 
         return rule
 
 
-def _possible(log):
-    """Put 0 in the place of the logarithm of 0."""
+def _without_infinities(log):
+    """Return logarithms with 0 instead of the logarithm of 0."""
     impossible = getval(log) == -onp.inf
     return anp.where(impossible, 0, log) if onp.any(impossible) else log
 
 
 def _same_rules(fun, rules):
-    """Give an elementwise function of real arguments its rules, which are the same in both modes."""
+    """Set the rules of an elementwise function of real arguments, which are the same in both modes."""
     def_direct(fun, vjps=rules, jvps=rules, broadcasts=True)

@@ -1,13 +1,13 @@
 """Derivatives of distribution functions with respect to shapes, which have no closed form.
 
-With the score s = d(log f)/da of a density f, the derivative of its distribution function F is the partial mean of s:
+With the score s = d(log f)/da of a density f, differentiating its distribution function F gives the partial mean of s:
 
     dF/da (y) = integral of s f up to y = integral over p from 0 to F(y) of s(F^-1(p)).
 
-In the second form the integrand is well scaled for any shape, and has but the mild singularity of a logarithm at 0: the
-double exponential rule (Takahasi and Mori 1974) takes it to machine precision. The tail of less probability is
-integrated; all these means are 0 over the whole line. The derivative of the partial mean of h is h f with respect to y,
-and the partial mean of h s + dh/da with respect to a: so every order is at hand.
+In the second form the integrand is well scaled for all shapes, and its only singularity is that of a logarithm at 0,
+so that the double exponential rule (Takahasi and Mori 1974) is accurate to machine precision. The tail of smaller
+probability is integrated, which is possible since these means are 0 over the whole line. Differentiating the partial
+mean of h gives h f with respect to y, and the partial mean of h s + dh/da with respect to a, which covers all orders.
 """
 
 import math
@@ -29,19 +29,22 @@ _WEIGHTS = 0.1 * math.pi * np.cosh(_STEPS) * _PROBABILITIES / (1 + np.exp(math.p
 
 @dataclass
 class Law:
-    """A standard distribution.
+    """A standard distribution: its functions and scores.
 
     Parameters
     ----------
     cdf, sf, ppf, isf : callable
-        Of y (or a probability) and the shapes; never traced.
+        Functions of y (or of a probability) and the shapes, which are called with concrete values only.
     density : callable
-        Of y and the shapes, made of primitives.
+        Function of y and the shapes, made of primitives.
     scores : sequence of callable
-        For each shape the derivative of the logarithm of the density, made of primitives.
+        For each shape, a function of y and the shapes made of primitives: the derivative of the logarithm of the
+        density with respect to the shape.
     support : tuple of float
-    upper_is_exact : callable
-        Of the shapes: whether y is told from the upper end of the support where it matters.
+        The ends of the support.
+    upper_is_exact : callable, optional
+        Function of the shapes, which returns whether floats resolve y near the upper end of the support well enough for
+        integration from above; without it they always do.
     """
 
     cdf: Any
@@ -54,23 +57,30 @@ class Law:
     upper_is_exact: Any = None
 
     def open_support(self):
-        """Give the ends of the support, 0 and 1 moved in by a float."""
+        """Return the ends of the support, moved inwards by one float if they are 0 and 1."""
         low, high = self.support
         return np.finfo(float).tiny if low == 0 else low, np.nextafter(high, 0)
 
 
 @primitive
 def partial_mean(h, law, y, *shapes):
-    """Integrate ``h(t, *shapes)`` times the density of a law up to y, for an h of mean 0.
+    """Integrate ``h(t, *shapes)`` times the density of a law from minus infinity to y, for a function h of mean 0.
 
     Parameters
     ----------
     h : callable
-        Elementwise, made of primitives.
+        Elementwise function, made of primitives.
     law : Law
+        The distribution.
     y : array_like
+        The upper ends of the integrals; real.
     *shapes : array_like
-        They broadcast against each other and y.
+        The shapes of the distribution, which broadcast with y.
+
+    Returns
+    -------
+    ndarray
+        The integrals, of the common shape of y and the shapes.
     """
     lower, upper = law.cdf(y, *shapes), law.sf(y, *shapes)
     from_below = np.asarray(lower <= upper)
@@ -80,14 +90,14 @@ def partial_mean(h, law, y, *shapes):
     shapes = [np.asarray(shape)[..., None] for shape in shapes]
     p = mass * _PROBABILITIES
     points = np.where(from_below[..., None], law.ppf(p, *shapes), law.isf(p, *shapes))
-    # SciPy's inverse gives nan for some of the smallest probabilities, whose weight is below rounding.
+    # SciPy's inverse is nan for some of the smallest probabilities, whose weights are below rounding.
     points = np.where(np.isnan(points), points[..., -1:], points)
     values = h(np.clip(points, *law.open_support()), *shapes)
     return np.where(from_below, 1.0, -1.0) * np.sum(values * (mass * _WEIGHTS), axis=-1)
 
 
 def _next(h, law, k):
-    """Give h s + dh/da for the k-th shape a."""
+    """Return the function h s + dh/da for the k-th shape a."""
 
     def integrand(t, *shapes):
         push = make_jvp(lambda shape: h(t, *shapes[:k], shape, *shapes[k + 1 :]))(shapes[k])

@@ -1,4 +1,8 @@
-"""Special functions, from their derivatives: DLMF (https://dlmf.nist.gov) by chapter."""
+"""Rules of scipy.special, by the NIST Digital Library of Mathematical Functions (DLMF, https://dlmf.nist.gov).
+
+Rules without an equation number come from differentiating the definition of the function. Derivatives of inverse
+functions are reciprocals of those of the functions.
+"""
 
 import math
 
@@ -20,7 +24,7 @@ ROOT_2PI, ROOT_2 = math.sqrt(2 * math.pi), math.sqrt(2)
 
 
 def _elementwise(fun, *derivs):
-    """`def_elementwise`, but a string is the name of an argument that the function has no rule for."""
+    """Set rules as `def_elementwise` does; a string names an argument that the function has no derivative for."""
     if len(derivs) == 1:
         def_elementwise(fun, *derivs)
         return
@@ -29,14 +33,14 @@ def _elementwise(fun, *derivs):
 
 
 def _times(deriv):
-    """Make the rule of both modes of a derivative of two or three arguments."""
+    """Return the rule for both modes, made from a derivative with two or three arguments."""
     if deriv.__code__.co_argcount == 3:
         return lambda g, ans, x, y: g * _as_precise(deriv(ans, x, y), ans)
     return lambda g, ans, x, y, z: g * _as_precise(deriv(ans, x, y, z), ans)
 
 
 def _as_precise(x, ans):
-    """Take back to float32 what numbers beside float32 arrays made float64 on the way."""
+    """Return x in single precision if ans is; Python numbers and float32 arrays can give float64."""
     single = dtype_of(ans).char
     return anp._astype(x, single) if single in "fF" and dtype_of(x).char in "dD" else x
 
@@ -45,7 +49,7 @@ def _as_precise(x, ans):
 
 
 def _polygamma(n, x):
-    """Give the polygamma function in the precision of x, as SciPy's own does not for float32."""
+    """Return the polygamma function in the precision of x; SciPy's returns float64 for float32."""
     if is_complex(x):
         raise NotImplementedError(f"psi and its derivatives have no derivative of order {n} at complex arguments")
     values = sp.polygamma(n, x)
@@ -53,7 +57,7 @@ def _polygamma(n, x):
 
 
 def _rgamma_deriv(_ans, x):
-    # Left of 1/2 by reflection, 1/gamma(x) = gamma(1 - x) sin(pi x) / pi, which is smooth at the poles of gamma too.
+    # Left of 1/2 by reflection (5.5.3): 1/gamma(x) = gamma(1 - x) sin(pi x) / pi is smooth at the poles of gamma.
     left = onp.real(getval(x)) < 0.5
     far, near = anp.where(left, 1.5, x), 1 - anp.where(left, x, 0.0)
     reflected = sp.gamma(near) * (anp.cos(math.pi * near) + sp.psi(near) * anp.sin(math.pi * near) / math.pi)
@@ -64,6 +68,7 @@ def _multigammaln_deriv(_ans, a, d):
     return sum(sp.psi(a - 0.5 * j) for j in range(int(getval(d))))
 
 
+# 5.2.2: psi = gamma' / gamma; 5.15: polygamma functions are derivatives of psi.
 _elementwise(sp.gamma, lambda ans, x: ans * sp.psi(x))
 _elementwise(sp.gammaln, lambda _ans, x: sp.psi(x))
 _elementwise(sp.loggamma, lambda _ans, x: sp.psi(x))
@@ -73,6 +78,7 @@ _elementwise(sp.psi, lambda _ans, x: _polygamma(1, x))
 _elementwise(sp.polygamma, "n", lambda _ans, n, x: sp.polygamma(n + 1, x))
 _elementwise(sp.multigammaln, _multigammaln_deriv, "d")
 
+# 5.12.1: B(a, b) = gamma(a) gamma(b) / gamma(a + b).
 _elementwise(
     sp.beta,
     lambda ans, a, b: ans * (sp.psi(a) - sp.psi(a + b)),
@@ -133,6 +139,8 @@ def _beta_shape(score, a, b, x):
     return partial_mean(score, _BETA_LAW, x, a, b)
 
 
+# With respect to x by 8.8.13 and by differentiating 8.17.1, which give the densities of the gamma and beta
+# distributions; with respect to the parameters by integration, see `partial_means`.
 _elementwise(sp.gammainc, lambda _ans, a, x: _gamma_shape(a, x), lambda _ans, a, x: _gamma_density(a, x))
 _elementwise(sp.gammaincc, lambda _ans, a, x: -_gamma_shape(a, x), lambda _ans, a, x: -_gamma_density(a, x))
 _elementwise(
@@ -167,7 +175,18 @@ _elementwise(
 
 
 def make_gammainc_vjp_arg1(sign):
-    """Give the staged rule of gammainc (sign 1) or gammaincc (-1) with respect to x."""
+    """Return the staged VJP of gammainc or gammaincc with respect to x.
+
+    Parameters
+    ----------
+    sign : {1, -1}
+        1 for gammainc, -1 for gammaincc.
+
+    Returns
+    -------
+    callable
+        ``rule(ans, a, x)`` returns the pullback.
+    """
 
     def stage(_ans, a, x):
         return lambda g: fit(sign * g * _gamma_density(a, x), vspace(getval(x)))
@@ -179,20 +198,21 @@ def make_gammainc_vjp_arg1(sign):
 
 
 def _circular(fun):
-    """Derive J, Y or H (10.6.1)."""
+    """Return the derivative of J, Y or H with respect to x (10.6.1)."""
     return lambda _ans, n, x: 0.5 * (fun(n - 1, x) - fun(n + 1, x))
 
 
 def _decaying(fun):
-    """Derive K (10.29.1)."""
+    """Return the derivative of K with respect to x (10.29.1)."""
     return lambda _ans, n, x: -0.5 * (fun(n - 1, x) + fun(n + 1, x))
 
 
 def _whole(derivative):
-    """Make the derivative of a function that cuts its order off at the point."""
+    """Return the derivative of a function that truncates its order to an integer."""
     return lambda ans, n, x: derivative(ans, onp.trunc(n), x)
 
 
+# 10.6.1 and 10.6.3.
 _elementwise(sp.j0, lambda _ans, x: -sp.j1(x))
 _elementwise(sp.y0, lambda _ans, x: -sp.y1(x))
 _elementwise(sp.j1, lambda _ans, x: 0.5 * (sp.j0(x) - sp.jv(2, x)))
@@ -201,6 +221,7 @@ for _fun in (sp.jn, sp.jv, sp.yv, sp.hankel1, sp.hankel2):
     _elementwise(_fun, "v", _circular(_fun))
 _elementwise(sp.yn, "n", _whole(_circular(sp.yn)))
 
+# 10.29.1 and 10.29.3.
 _elementwise(sp.i0, lambda _ans, x: sp.i1(x))
 _elementwise(sp.i1, lambda _ans, x: 0.5 * (sp.i0(x) + sp.iv(2, x)))
 _elementwise(sp.iv, "v", lambda _ans, n, x: 0.5 * (sp.iv(n - 1, x) + sp.iv(n + 1, x)))
@@ -209,7 +230,7 @@ _elementwise(sp.k1, lambda _ans, x: -0.5 * (sp.k0(x) + sp.kn(2.0, x)))
 _elementwise(sp.kn, "n", _whole(_decaying(sp.kn)))
 _elementwise(sp.kv, "v", _decaying(sp.kv))
 
-# Scaled by exp(-|Re x|), or by exp(x) for K.
+# Scaled by exp(-|Re x|), for K by exp(x), whose derivative is added.
 _elementwise(sp.i0e, lambda ans, x: sp.i1e(x) - anp.sign(x) * ans)
 _elementwise(sp.i1e, lambda ans, x: 0.5 * (sp.i0e(x) + sp.ive(2, x)) - anp.sign(x) * ans)
 _elementwise(sp.k0e, lambda ans, x: ans - sp.k1e(x))
@@ -222,7 +243,7 @@ def _ive_slope(n, x):
 
 
 def _ive_vjp(g, ans, n, x):
-    # Of complex x the scale is a function of the real part alone.
+    # For complex x the scale is a function of the real part alone.
     scaled = g * ans
     return g * _ive_slope(n, x) - anp.sign(anp.real(x)) * (anp.real(scaled) if is_complex(x) else scaled)
 
@@ -236,6 +257,7 @@ def_direct(sp.ive, vjps=(no_rule("ive", "v"), _ive_vjp), jvps=(no_rule("ive", "v
 
 # --------------------------------------------------------------------------- the error function and its kin (DLMF 7, 6)
 
+# By differentiating 7.2.1 to 7.2.5; wofz by 7.10.2.
 _elementwise(sp.erf, lambda _ans, x: 2 * inv_root_pi * anp.exp(-x * x))
 _elementwise(sp.erfc, lambda _ans, x: -2 * inv_root_pi * anp.exp(-x * x))
 _elementwise(sp.erfcx, lambda ans, x: 2 * x * ans - 2 * inv_root_pi)
@@ -247,11 +269,13 @@ _elementwise(sp.erfcinv, lambda ans, _x: -root_pi / 2 * anp.exp(ans * ans))
 _elementwise(sp.ndtr, lambda _ans, x: anp.exp(-0.5 * x * x) / ROOT_2PI)
 _elementwise(sp.log_ndtr, lambda ans, x: anp.exp(-0.5 * x * x - ans) / ROOT_2PI)
 _elementwise(sp.ndtri, lambda ans, _x: ROOT_2PI * anp.exp(0.5 * ans * ans))
+# By differentiating the integral of Owen (1956), Tables for computing bivariate normal probabilities.
 _elementwise(
     sp.owens_t,
     lambda _ans, h, a: -anp.exp(-0.5 * h * h) * sp.erf(a * h / ROOT_2) / (2 * ROOT_2PI),
     lambda _ans, h, a: anp.exp(-0.5 * h * h * (1 + a * a)) / (2 * math.pi * (1 + a * a)),
 )
+# By differentiating 6.2.1 and 6.2.5; expn by 8.19.13.
 _elementwise(sp.expi, lambda _ans, x: anp.exp(x) / x)
 _elementwise(sp.exp1, lambda _ans, x: -anp.exp(-x) / x)
 _elementwise(sp.expn, "n", _whole(lambda _ans, n, x: -sp.expn(n - 1, x)))
@@ -290,25 +314,25 @@ _elementwise(sp.kl_div, lambda _ans, x, y: anp.log(x / y), lambda _ans, x, y: 1 
 
 
 def _weights(ans, a, axis, b, return_sign):
-    """Give exp(a) over the sum, which times b is the derivative of the sum's logarithm, and the shape of the terms."""
+    """Return exp(a) / sum, which times b is the derivative of the logarithm of the sum, and the shape of the terms."""
     shape = anp.shape(a) if b is None else onp.broadcast_shapes(anp.shape(a), anp.shape(b))
     log = keep_reduced(ans[0] if return_sign else ans, shape, axis)
     if b is None and onp.any(getval(log) == -onp.inf):
-        log = anp.where(log == -onp.inf, 0, log)  # all terms are 0: so are their weights
+        log = anp.where(log == -onp.inf, 0, log)  # all terms are 0, and so are their weights
     weights = anp.exp(a - log)
     return weights / keep_reduced(ans[1], shape, axis) if return_sign else weights, shape
 
 
 def _sum_cotangent(g, ans, return_sign):
-    """Bring the cotangents of log|s| and of the sign s / |s| to one of log s; a real sign is constant."""
+    """Return the cotangent of log s for those of log|s| and of the sign s / |s|; a real sign is constant."""
     if not return_sign:
         return g
     log_g, sign_g = g[0], g[1]
-    return log_g - 1j * anp.real(1j * sign_g * ans[1]) if _is_turned(ans) else log_g
+    return log_g - 1j * anp.real(1j * sign_g * ans[1]) if _has_complex_sign(ans) else log_g
 
 
-def _is_turned(ans):
-    """Say whether the sign is s / |s|; in older SciPy it is that of the real part, and the logarithm complex."""
+def _has_complex_sign(ans):
+    """Return whether the sign is s / |s|; in older SciPy it is that of the real part and the logarithm is complex."""
     return is_complex(ans[1]) and not is_complex(ans[0])
 
 
@@ -325,15 +349,15 @@ def _logsumexp_b_back(g, ans, a, axis=None, b=None, keepdims=False, return_sign=
 
 
 def _sum_tangent(terms, ans, axis, keepdims, return_sign):
-    """Give the tangent of the answer from the terms of that of log s."""
+    """Return the tangent of the answer, of which ``terms`` are the terms of the tangent of log s."""
     total = anp.sum(terms, axis=axis, keepdims=keepdims)
     shape = anp.shape(ans[0] if return_sign else ans)
     if anp.shape(total) != shape:
-        total = anp.reshape(total, shape)  # SciPy makes an axis for a number, and keeps it
+        total = anp.reshape(total, shape)  # SciPy turns a number into an array of one axis, and keeps that
     if not return_sign:
         return total
     sign = ans[1]
-    if _is_turned(ans):
+    if _has_complex_sign(ans):
         return traced_tuple((anp.real(total), 1j * anp.imag(total) * sign))
     return traced_tuple((total, 0 * sign))
 
@@ -348,12 +372,40 @@ def _logsumexp_b_forward(g, ans, a, axis=None, b=None, keepdims=False, return_si
 
 
 def make_grad_logsumexp(ans, x, axis=None, b=1.0, keepdims=False):
-    """Give the pullback of logsumexp at x."""
+    """Return the pullback of logsumexp with respect to x.
+
+    Parameters
+    ----------
+    ans : array_like
+        The value.
+    x, axis, b, keepdims
+        The arguments, as for `scipy.special.logsumexp`.
+
+    Returns
+    -------
+    callable
+        Takes the cotangent of the value to that of x.
+    """
     return lambda g: _logsumexp_back(g, ans, x, axis, b, keepdims)
 
 
 def fwd_grad_logsumexp(g, ans, x, axis=None, b=1.0, keepdims=False):
-    """Give the tangent of logsumexp at x for the tangent g."""
+    """Return the tangent of logsumexp for a tangent of x.
+
+    Parameters
+    ----------
+    g : array_like
+        The tangent, of the shape of x.
+    ans : array_like
+        The value.
+    x, axis, b, keepdims
+        The arguments, as for `scipy.special.logsumexp`.
+
+    Returns
+    -------
+    array_like
+        The tangent of the value.
+    """
     return _logsumexp_forward(g, ans, x, axis, b, keepdims)
 
 

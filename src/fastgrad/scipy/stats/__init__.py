@@ -1,4 +1,4 @@
-"""Densities and distribution functions, a distribution to a module, differentiable in their parameters."""
+"""Densities and distribution functions, differentiable in their parameters; one module for each distribution."""
 
 from fastgrad.scipy.stats import beta, chi2, dirichlet, gamma, multivariate_normal, norm, poisson, t
 

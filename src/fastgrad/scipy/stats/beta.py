@@ -1,4 +1,8 @@
-"""The beta distribution."""
+"""The beta distribution.
+
+The derivatives come from differentiating log f = (a - 1) log x + (b - 1) log(1 - x) - log B(a, b), with
+d log B / da = psi(a) - psi(a + b) (DLMF 5.12.1, 5.2.2).
+"""
 
 import scipy.stats as _stats
 
@@ -11,17 +15,56 @@ psi = _special.psi
 
 
 def grad_beta_logpdf_arg0(x, a, b):
-    """Give the derivative of logpdf with respect to x."""
+    """Return the derivative of the standard logpdf with respect to x.
+
+    Parameters
+    ----------
+    x : array_like
+        Points inside the support; real.
+    a, b : array_like
+        The shape parameters.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return (a - 1) / x - (b - 1) / (1 - x)
 
 
 def grad_beta_logpdf_arg1(x, a, b):
-    """Give the derivative of logpdf with respect to a."""
+    """Return the derivative of the standard logpdf with respect to a.
+
+    Parameters
+    ----------
+    x : array_like
+        Points inside the support; real.
+    a, b : array_like
+        The shape parameters.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return _anp.log(x) - psi(a) + psi(a + b)
 
 
 def grad_beta_logpdf_arg2(x, a, b):
-    """Give the derivative of logpdf with respect to b."""
+    """Return the derivative of the standard logpdf with respect to b.
+
+    Parameters
+    ----------
+    x : array_like
+        Points inside the support; real.
+    a, b : array_like
+        The shape parameters.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return _anp.log1p(-x) - psi(b) + psi(a + b)
 
 

@@ -1,4 +1,7 @@
-"""The chi-squared distribution; its degrees of freedom may be any positive number."""
+"""The chi-squared distribution, whose degrees of freedom may be any positive number.
+
+The derivatives come from differentiating log f = (df / 2 - 1) log x - x / 2 - (df / 2) log 2 - log Gamma(df / 2).
+"""
 
 import scipy.stats as _stats
 
@@ -11,7 +14,20 @@ psi = _special.psi
 
 
 def grad_chi2_logpdf(x, df):
-    """Give the derivative of logpdf with respect to x."""
+    """Return the derivative of the standard logpdf with respect to x.
+
+    Parameters
+    ----------
+    x : array_like
+        Points inside the support; real.
+    df : array_like
+        The degrees of freedom.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return (df / 2 - 1) / x - 0.5
 
 

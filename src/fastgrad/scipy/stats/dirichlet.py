@@ -1,4 +1,8 @@
-"""The Dirichlet distribution."""
+"""The Dirichlet distribution.
+
+The derivatives come from differentiating log f = sum (alpha_i - 1) log x_i - sum log Gamma(alpha_i)
++ log Gamma(sum alpha_i).
+"""
 
 import numpy as _onp
 import scipy.stats as _stats
@@ -19,7 +23,7 @@ logpdf = _primitive_of(_stats.dirichlet, "logpdf", ("x", "alpha"), __name__)
 
 
 def _columns(x, alpha):
-    """Give x with its components along the first axis, all of them, and alpha to broadcast to it."""
+    """Return x with all its components along the first axis, and alpha in a shape that broadcasts with it."""
     x = x if hasattr(x, "ndim") else _onp.asarray(x)
     alpha = _anp.reshape(alpha, (-1,) + (1,) * (x.ndim - 1))
     if len(x) < len(alpha):
@@ -28,15 +32,19 @@ def _columns(x, alpha):
 
 
 def _x_partial(x, alpha):
-    """Give (alpha - 1) / x; a last component left out of x is one minus the others."""
+    """Return the derivative with respect to x, (alpha - 1) / x.
+
+    If x has no last component, that is one minus the sum of the others.
+    """
     n = len(_getval(x))
     full, alpha = _columns(x, alpha)
-    flat, zero = _getval(alpha) == 1, _getval(full) == 0
-    ratio = (alpha - 1) / (_anp.where(flat & zero, 1, full) if _onp.any(flat & zero) else full)
+    zero_by_zero = (_getval(alpha) == 1) & (_getval(full) == 0)
+    ratio = (alpha - 1) / (_anp.where(zero_by_zero, 1, full) if _onp.any(zero_by_zero) else full)
     return ratio if n == len(ratio) else ratio[:-1] - ratio[-1:]
 
 
 def _alpha_partial(x, alpha):
+    """Return the derivative with respect to alpha, log(x) - psi(alpha) + psi(sum(alpha))."""
     full, alpha = _columns(x, alpha)
     return _anp.log(full) - digamma(alpha) + digamma(_anp.sum(alpha))
 

@@ -1,4 +1,7 @@
-"""The gamma distribution."""
+"""The gamma distribution.
+
+The derivatives come from differentiating log f = (a - 1) log x - x - log Gamma(a).
+"""
 
 import scipy.stats as _stats
 
@@ -11,12 +14,38 @@ psi = _special.psi
 
 
 def grad_gamma_logpdf_arg0(x, a):
-    """Give the derivative of logpdf with respect to x."""
+    """Return the derivative of the standard logpdf with respect to x.
+
+    Parameters
+    ----------
+    x : array_like
+        Points inside the support; real.
+    a : array_like
+        The shape parameter.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return (a - 1) / x - 1
 
 
 def grad_gamma_logpdf_arg1(x, a):
-    """Give the derivative of logpdf with respect to a."""
+    """Return the derivative of the standard logpdf with respect to a.
+
+    Parameters
+    ----------
+    x : array_like
+        Points inside the support; real.
+    a : array_like
+        The shape parameter.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return _anp.log(x) - psi(a)
 
 

@@ -1,7 +1,8 @@
 """The multivariate normal distribution.
 
-With d = x - mean, P the (pseudo-)inverse of cov and q = P d, the derivatives of logpdf are -q with respect to x, q to
-mean and (q q^T - P) / 2 to cov, which counts as symmetric.
+With d = x - mean, the (pseudo-)inverse P of cov and q = P d, the derivatives of logpdf with respect to x, mean and cov
+are -q, q and (q q^T - P) / 2. The last one is that of a function of symmetric matrices. They come from differentiating
+-(d^T P d + log det(2 pi cov)) / 2 (Petersen and Pedersen 2012, The Matrix Cookbook, sections 2.1, 2.2 and 2.4).
 """
 
 import numpy as _onp
@@ -22,25 +23,62 @@ pdf = _primitive_of(_stats.multivariate_normal, "pdf", _PARAMETERS, __name__, _D
 logpdf = _primitive_of(_stats.multivariate_normal, "logpdf", _PARAMETERS, __name__, _DEFAULTS)
 entropy = _primitive_of(_stats.multivariate_normal, "entropy", ("mean", "cov"), __name__, (None, 1))
 
-# What SciPy takes as a zero eigenvalue, relative to the largest.
+# SciPy takes eigenvalues as zero that are smaller than this multiple of the largest one.
 _SINGULAR = 1e6 * float(_onp.finfo(float).eps)
 
 
 def generalized_outer_product(x):
-    """Give the outer product of a vector with itself, or of each row of a matrix."""
+    """Return the outer product of a vector with itself, or of each row of a matrix.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,), (m, n) or (..., m, n)
+        Vector or rows; arrays of more axes are stacks of matrices, which are multiplied by their transposes.
+
+    Returns
+    -------
+    array_like, shape (n, n), (m, n, n) or (..., m, m)
+        The products.
+    """
     if _anp.ndim(x) == 1:
         return _anp.outer(x, x)
     return _anp.matmul(x, _anp.swapaxes(x, -1, -2)) if _anp.ndim(x) > 2 else x[:, :, None] * x[:, None, :]
 
 
 def covgrad(x, mean, cov, allow_singular=False):
-    """Give the derivative of logpdf with respect to cov: a matrix, or one for each row of x."""
+    """Return the derivative of logpdf with respect to cov.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,) or (m, n)
+        Points.
+    mean : array_like, shape (n,)
+    cov : array_like, shape (n, n)
+    allow_singular : bool
+        Whether cov may be singular.
+
+    Returns
+    -------
+    array_like, shape (n, n) or (m, n, n)
+        The derivative at each point.
+    """
     scaled = solve(allow_singular)(cov, (x - mean).T).T
     return 0.5 * (generalized_outer_product(scaled) - _inverse(cov, allow_singular))
 
 
 def solve(allow_singular):
-    """Give the function that solves a linear system, with the pseudo-inverse if the matrix may be singular."""
+    """Return a function that solves a linear system.
+
+    Parameters
+    ----------
+    allow_singular : bool
+        Whether the matrix may be singular; its pseudo-inverse is then used.
+
+    Returns
+    -------
+    callable
+        ``solver(A, x)`` for a matrix of shape (n, n) and a right-hand side of shape (n,) or (n, m).
+    """
     if allow_singular:
         return lambda A, x: _anp.dot(_npla.pinv(A), x)
     return _npla.solve
@@ -58,7 +96,7 @@ def _dimension(mean, cov):
 
 
 def _matrix(cov, dim):
-    """Give cov, which may be a number, a diagonal or a Covariance, as a matrix."""
+    """Return cov, which may be a number, a diagonal or a Covariance, as a matrix."""
     if isinstance(cov, _stats.Covariance):
         return cov.covariance
     cov = _anp.multiply(1.0, 1.0 if cov is None else cov)
@@ -70,7 +108,7 @@ def _matrix(cov, dim):
 
 
 def _scaled(x, mean, cov, allow_singular):
-    """Give q, a vector in the last axis for each point, and P."""
+    """Return q, with the vector of each point on the last axis, and P."""
     dim = _dimension(mean, cov)
     if _anp.ndim(x) < 2:
         x = _anp.reshape(x, (-1, 1) if dim == 1 else (1, -1))
@@ -80,7 +118,7 @@ def _scaled(x, mean, cov, allow_singular):
 
 
 def _on_points(g, q):
-    """Bring a cotangent of the answer, whose axes of length 1 were dropped, to the points, with an axis behind."""
+    """Return the cotangent of the answer, whose axes of length 1 SciPy drops, in the points' shape with a last axis."""
     return _anp.reshape(g, (*_anp.shape(q)[:-1], 1))
 
 
@@ -99,7 +137,7 @@ def _mean_vjp(g, _ans, x, mean=None, cov=1, allow_singular=False):
 
 
 def _of_matrix(cotangent, cov):
-    """Bring the cotangent of the covariance matrix to cov as it was given."""
+    """Return the cotangent of cov as it was given, for that of the covariance matrix."""
     space = _vspace(_getval(cov))
     if space.size == cotangent.size:
         cotangent = _anp.reshape(cotangent, space.shape)
@@ -146,7 +184,7 @@ def _entropy_cov_jvp(g, _ans, mean=None, cov=1):
 
 
 def _times_density(log_rule):
-    """Make the rule of the density of that of its logarithm."""
+    """Return the VJP of the density, made from that of its logarithm."""
     return lambda g, ans, *args, **kwargs: log_rule(g * ans, ans, *args, **kwargs)
 
 
@@ -154,6 +192,7 @@ _VJPS, _JVPS = (_x_vjp, _mean_vjp, _cov_vjp), (_x_jvp, _mean_jvp, _cov_jvp)
 
 
 def _density_jvp(log_rule):
+    """Return the JVP of the density, made from that of its logarithm."""
     return lambda g, ans, *args, **kwargs: ans * log_rule(g, ans, *args, **kwargs)
 
 

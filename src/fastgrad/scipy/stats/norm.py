@@ -1,4 +1,4 @@
-"""The normal distribution."""
+"""The normal distribution; d(log f)/dx = -x comes from differentiating log f = -x^2 / 2 - log(2 pi) / 2."""
 
 import scipy.stats as _stats
 

@@ -1,4 +1,7 @@
-"""The Poisson distribution: differentiable in mu; k and loc are counts."""
+"""The Poisson distribution, differentiable with respect to mu; k and loc are counts.
+
+The derivative of logpmf comes from differentiating k log(mu) - mu - log(k!).
+"""
 
 import numpy as _onp
 import scipy.stats as _stats
@@ -13,9 +16,22 @@ _PARAMETERS = ("k", "mu", "loc")
 
 
 def grad_poisson_logpmf(k, mu):
-    """Give the derivative of logpmf with respect to mu; at k = 0 it is -1 for mu = 0 too."""
-    none = _onp.logical_and(_getval(k) == 0, _getval(mu) == 0)
-    return k / (_anp.where(none, 1, mu) if _onp.any(none) else mu) - 1
+    """Return the derivative of logpmf with respect to mu, k / mu - 1.
+
+    Parameters
+    ----------
+    k : array_like
+        Counts.
+    mu : array_like
+        The mean; where k = 0 it may be 0.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
+    both_zero = _onp.logical_and(_getval(k) == 0, _getval(mu) == 0)
+    return k / (_anp.where(both_zero, 1, mu) if _onp.any(both_zero) else mu) - 1
 
 
 def _make(method, mu_rule):
@@ -27,6 +43,6 @@ def _make(method, mu_rule):
 
 pmf = _make("pmf", lambda g, ans, k, mu, loc=0: g * ans * grad_poisson_logpmf(k - loc, mu))
 logpmf = _make("logpmf", lambda g, _ans, k, mu, loc=0: g * grad_poisson_logpmf(k - loc, mu))
-# The derivative of the sum of the terms up to k telescopes to the last one.
+# The derivatives of the terms of the sum up to k are pmf(i - 1) - pmf(i), which telescope to -pmf(k).
 cdf = _make("cdf", lambda g, _ans, k, mu, loc=0: -g * pmf(_anp.floor(k), mu, loc))
 sf = _make("sf", lambda g, _ans, k, mu, loc=0: g * pmf(_anp.floor(k), mu, loc))

@@ -1,4 +1,8 @@
-"""Student's t distribution."""
+"""Student's t distribution.
+
+The derivatives come from differentiating, with y = (x - loc) / scale, the logarithm of the density,
+log Gamma((df + 1) / 2) - log Gamma(df / 2) - log(pi df) / 2 - (df + 1) / 2 log(1 + y^2 / df) - log(scale).
+"""
 
 import scipy.stats as _stats
 
@@ -26,26 +30,99 @@ cdf, logcdf, sf, logsf = _family.distribution_functions("cdf", "logcdf", "sf", "
 
 
 def grad_tlogpdf_diff(diff, df):
-    """Give the derivative of the standard logpdf with respect to x."""
+    """Return the derivative of the standard logpdf with respect to x.
+
+    Parameters
+    ----------
+    diff : array_like
+        The points; real.
+    df : array_like
+        The degrees of freedom.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return _slope(diff, df)
 
 
 def grad_tlogpdf_x(x, df, loc, scale):
-    """Give the derivative of logpdf with respect to x."""
+    """Return the derivative of logpdf with respect to x.
+
+    Parameters
+    ----------
+    x : array_like
+        Points; real.
+    df : array_like
+        The degrees of freedom.
+    loc, scale : array_like
+        Location and scale.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return _slope((x - loc) / scale, df) / scale
 
 
 def grad_tlogpdf_loc(x, df, loc, scale):
-    """Give the derivative of logpdf with respect to loc."""
+    """Return the derivative of logpdf with respect to loc.
+
+    Parameters
+    ----------
+    x : array_like
+        Points; real.
+    df : array_like
+        The degrees of freedom.
+    loc, scale : array_like
+        Location and scale.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return -grad_tlogpdf_x(x, df, loc, scale)
 
 
 def grad_tlogpdf_scale(x, df, loc, scale):
-    """Give the derivative of logpdf with respect to scale."""
+    """Return the derivative of logpdf with respect to scale.
+
+    Parameters
+    ----------
+    x : array_like
+        Points; real.
+    df : array_like
+        The degrees of freedom.
+    loc, scale : array_like
+        Location and scale.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     y = (x - loc) / scale
     return -(1 + y * _slope(y, df)) / scale
 
 
 def grad_tlogpdf_df(x, df, loc, scale):
-    """Give the derivative of logpdf with respect to df."""
+    """Return the derivative of logpdf with respect to df.
+
+    Parameters
+    ----------
+    x : array_like
+        Points; real.
+    df : array_like
+        The degrees of freedom.
+    loc, scale : array_like
+        Location and scale.
+
+    Returns
+    -------
+    array_like
+        The derivative, of the common shape of the arguments.
+    """
     return _df_partial((x - loc) / scale, df)
