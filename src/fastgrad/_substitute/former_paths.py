@@ -17,12 +17,14 @@ MOVED = {
     "fastgrad._user_code": ("fastgrad._diagnostics.user_code",),
     "fastgrad.numpy.assembling": ("fastgrad.numpy._namespace.arrays",),
     "fastgrad.numpy.dropped": ("fastgrad.numpy._namespace.expired",),
-    "fastgrad.numpy.rules.batching": ("fastgrad.numpy.rules.containers",),
-    "fastgrad.numpy.rules.composed": ("fastgrad.numpy.rules.statistics",),
+    "fastgrad.numpy.rules.batching": ("fastgrad.numpy.batching", "fastgrad.numpy.rules.containers"),
+    "fastgrad.numpy.rules.composed": ("fastgrad.numpy.composing", "fastgrad.numpy.rules.statistics"),
+    "fastgrad.numpy.rules.construction": ("fastgrad.numpy.rules.joining",),
     "fastgrad.numpy.rules.untraced": ("fastgrad.numpy.rules.nondifferentiable",),
     "fastgrad.numpy.shortcuts": ("fastgrad.numpy._namespace.fast_calls",),
     "fastgrad.numpy.wrapping": ("fastgrad.numpy._namespace.wrapping",),
     "fastgrad.numpy.writing": ("fastgrad.numpy._namespace.in_place",),
+    "fastgrad.scipy.rules.refusing": ("fastgrad._rules.direct",),
     "fastgrad.scipy.stats.location_scale": ("fastgrad.scipy.rules.location_scale",),
 }
 
