@@ -238,11 +238,12 @@ def put_in_place(mutant):
 
 def cases_of(mutant):
     """Return the cases of the table for the primitives concerned; without any, those of the table of the same file."""
+    import checks
     from table import ROWS, TABLES
 
     rows = [row for row in ROWS if row.exists and mutant.names.intersection(row.covers or (row.name.split(".")[-1],))]
     rows = rows or [row for row in TABLES.get(f"table_{test_name(mutant.path)}", ()) if row.exists]
-    return [case for row in rows for case in row.cases()]
+    return [case for row in rows for case in checks.cases_of(row)]
 
 
 def check(case):

@@ -39,8 +39,8 @@ import fastgrad.util
 from fastgrad import make_jvp, make_vjp
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "rules"))
+import checks
 import random_programs as programs
-import table
 
 BATCH = 50_000
 SECONDS = 60
@@ -364,7 +364,7 @@ def call_function(pick):
 
 def call_case(pick):
     """Make a call of the table of rules with one argument or keyword replaced."""
-    case = pick(table.SMOOTH)
+    case = pick(checks.SMOOTH)
     args, kwargs = [*programs.arguments(case)], dict(case.sample.kwargs)
     place = pick(range(len(args)))
     if pick((True, False)) or not kwargs:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as onp
-from checks import _rebuild
-from table import TWICE
+from checks import TWICE
+from samples import rebuild
 from table_elementwise import DOMAINS
 
 Pick = Callable[[Sequence], Any]
@@ -28,7 +28,7 @@ PRIMITIVES = sorted(BY_NAME)
 
 def arguments(case: Any) -> tuple:
     """Return all positional arguments of a case of the table."""
-    return _rebuild(case.sample.args, iter(case.variables))
+    return rebuild(case.sample.args, iter(case.variables))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

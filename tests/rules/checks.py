@@ -1,249 +1,31 @@
-"""The entries of the table of rules, and the checks that are made of each sample.
+"""The checks that are made of each sample of the table of rules.
 
-A :class:`Row` names a primitive, a :class:`Sample` one call of it. :class:`Case` is a sample at one dtype with its
-random directions fixed; its ``check_*`` methods are the tests. The inner product of a cotangent ``g`` and a tangent
-``v`` is ``Re(sum(g * v))``, without conjugation: for a real function of a complex ``z`` the gradient is
-``du/dx - i du/dy``. Directional differences suffice: a wrong entry of a Jacobian shows along a random direction.
+:class:`Case` is a sample at one dtype with its random directions fixed; its ``check_*`` methods are the tests. The
+inner product of a cotangent ``g`` and a tangent ``v`` is ``Re(sum(g * v))``, without conjugation: for a real function
+of a complex ``z`` the gradient is ``du/dx - i du/dy``. Directional differences suffice: a wrong entry of a Jacobian
+shows along a random direction.
 """
 
 from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as onp
 import pytest
+from samples import Row, Sample, Tree, Variable, build, is_variable, leaves, rebuild
+from table import ROWS
 
 import fastgrad.numpy as anp
 from fastgrad import make_jvp, make_vjp
-
-Tree = Any
-
-# Faults of autograd.
-ERRS = "errs"
-WRONG = "a wrong number"
-SHAPE = "a cotangent of the wrong shape"
-COMPLEX = "a complex cotangent of a real argument"
-NO_RULE = "no rule"
 
 # Allowed error, relative to 1 + the largest entry, for each dtype.
 DIFFERENCE_TOL = {"d": 2e-7, "D": 2e-7, "f": 1e-3, "F": 1e-3}
 EXACT_TOL = {"d": 1e-11, "D": 1e-11, "f": 5e-5, "F": 5e-5}
 SECOND_TOL = 2e-6
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Arguments
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Variable:
-    """An array argument that is differentiated, drawn anew for each dtype.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    lo, hi : float
-        The entries (their real parts, if complex) are uniform on this interval.
-    gap : float
-        Entries are kept at least this far from zero.
-    distinct : float or None
-        If given, the entries are a shuffled lattice of spacing 0.2 with this offset: arrays with offsets 0.1 apart
-        never tie.
-    layout : {"C", "T", "S", "R"}
-        C contiguous, transposed, every second entry of a larger array, or negative strides.
-    kind : str or None
-        A dtype character that overrides the dtype of the case.
-    values : tuple or None
-        The entries themselves, as nested tuples.
-    """
-
-    shape: tuple[int, ...]
-    lo: float = -1.5
-    hi: float = 1.5
-    gap: float = 0.0
-    distinct: float | None = None
-    layout: str = "C"
-    kind: str | None = None
-    values: Any = None
-
-    def build(self, rng: onp.random.Generator, dtype: str) -> onp.ndarray:
-        dtype = self.kind or dtype
-        return _with_layout(onp.array(self._entries(rng, dtype), dtype), self.layout)
-
-    def _entries(self, rng: onp.random.Generator, dtype: str) -> onp.ndarray:
-        if self.values is not None:
-            return onp.array(self.values)
-        if self.distinct is not None:
-            size = int(onp.prod(self.shape))
-            lattice = rng.permutation(size) - size // 2
-            return (0.2 * lattice + self.distinct).reshape(self.shape)
-        entries = rng.uniform(self.lo, self.hi, self.shape)
-        if self.gap:
-            entries = onp.where(entries < 0, -1.0, 1.0) * onp.maximum(abs(entries), self.gap + 0.1 * abs(entries))
-        if dtype in "DF":
-            entries = entries + 1j * rng.uniform(0.2, 1.0, self.shape) * rng.choice([-1.0, 1.0], self.shape)
-        return entries
-
-
-def _with_layout(x: onp.ndarray, layout: str) -> onp.ndarray:
-    if x.ndim == 0:
-        return x
-    if layout == "T":
-        return onp.ascontiguousarray(x.T).T
-    if layout == "S":
-        spaced = onp.zeros([2 * n for n in x.shape], x.dtype)[tuple(slice(None, None, 2) for _ in x.shape)]
-        spaced[...] = x
-        return spaced
-    if layout == "R":
-        backwards = tuple(slice(None, None, -1) for _ in x.shape)
-        return onp.ascontiguousarray(x[backwards])[backwards]
-    return x
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A float argument that is not differentiated (a plain array or an integer is never differentiated)."""
-
-    value: Any
-
-
-def arr(*shape: int, **options: Any) -> Variable:
-    """Return a random array of this shape; see `Variable` for the options."""
-    return Variable(shape, **options)
-
-
-def val(values: Any, **options: Any) -> Variable:
-    """Return an array with these entries; see `Variable` for the options."""
-    return Variable(onp.shape(values), values=values, **options)
-
-
-def const(value: Any) -> Constant:
-    """Return a float that is not differentiated."""
-    return Constant(value)
-
-
-def _is_variable(x: Any) -> bool:
-    return isinstance(x, (Variable, float, complex))
-
-
-def _leaves(tree: Tree) -> list[Any]:
-    if isinstance(tree, (list, tuple)):
-        return [leaf for item in tree for leaf in _leaves(item)]
-    return [tree]
-
-
-def _rebuild(tree: Tree, values: Iterator[Any]) -> Tree:
-    """Return the tree with each of its variables replaced by the next of `values`."""
-    if isinstance(tree, (list, tuple)):
-        return type(tree)([_rebuild(item, values) for item in tree])
-    if isinstance(tree, Constant):
-        return tree.value
-    return next(values) if _is_variable(tree) else tree
-
-
-def _build(x: Any, rng: onp.random.Generator, dtype: str) -> Any:
-    if isinstance(x, Variable):
-        return x.build(rng, dtype)
-    if isinstance(x, onp.generic):
-        return onp.dtype(dtype).type(x)
-    return complex(x, rng.uniform(0.2, 1.0)) if dtype in "DF" else x
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The table's entries
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One call of a primitive.
-
-    Parameters
-    ----------
-    args : tuple
-        Python floats and `Variable` items, at any depth of lists and tuples, are differentiated; the rest is constant.
-    kwargs : mapping
-        Passed as they are.
-    dtypes : str
-        The dtype characters at which the sample is checked.
-    order : {1, 2}
-        2 if the function is twice differentiable here.
-    kink : bool
-        The function has no derivative here: there is no comparison with differences, but both modes must agree.
-    coarse : bool
-        The call itself rounds to single precision.
-    refused : bool
-        There is no rule for this call: it works on concrete values, and raises an error in both modes.
-    oracle : bool or str or mapping
-        True if autograd is right here; else the reason why it is not, for all dtypes or by dtype character.
-    pullback : callable or None
-        ``pullback(g, *variables)`` returns the correct cotangents where differences cannot be used.
-    """
-
-    args: tuple
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    dtypes: str = "d"
-    order: int = 2
-    kink: bool = False
-    coarse: bool = False
-    refused: bool = False
-    oracle: bool | str | Mapping[str, str] = True
-    pullback: Callable | None = None
-
-    def but(self, **changes: Any) -> Sample:
-        """Return the same call with other flags."""
-        return replace(self, **changes)
-
-
-def sample(*args: Any, **kwargs: Any) -> Sample:
-    """Return a call with these arguments; set its flags with `Sample.but`."""
-    return Sample(args, kwargs)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A function, with its samples.
-
-    Parameters
-    ----------
-    name : str
-        The name in NumPy's namespace, or any other if `fun` is given.
-    samples : sequence of Sample
-    fun : callable or None
-        Takes the NumPy namespace to use and returns the function.
-    ref : callable or None
-        What the function must equal, if NumPy has no such function.
-    covers : tuple of str
-        The ``__name__`` of the primitives whose rules are checked here; the name itself if empty.
-    oracle : bool or str
-        A reason given here applies to every sample of the row.
-    """
-
-    name: str
-    samples: list[Sample]
-    fun: Callable | None = None
-    ref: Callable | None = None
-    covers: tuple[str, ...] = ()
-    oracle: bool | str = True
-
-    def function(self, np: Any) -> Callable:
-        if np is onp and self.ref is not None:
-            return self.ref
-        return self.fun(np) if self.fun is not None else getattr(np, self.name)
-
-    @property
-    def exists(self) -> bool:
-        """Return whether this NumPy has the function."""
-        return self.fun is not None or self.ref is not None or hasattr(onp, self.name)
-
-    def cases(self) -> list[Case]:
-        return [Case(self, i, s, dtype) for i, s in enumerate(self.samples) for dtype in s.dtypes]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -307,7 +89,7 @@ class Case:
     def __init__(self, row: Row, index: int, sample: Sample, dtype: str) -> None:
         self.row, self.sample, self.dtype = row, sample, dtype
         self.id = f"{row.name}-{index}-{dtype}"
-        kinds = {x.kind or dtype for x in _leaves(sample.args) if isinstance(x, Variable)} | {dtype}
+        kinds = {x.kind or dtype for x in leaves(sample.args) if isinstance(x, Variable)} | {dtype}
         self.is_single = sample.coarse or not kinds.isdisjoint("fF")
         self.precision = "f" if self.is_single else dtype
 
@@ -321,17 +103,17 @@ class Case:
 
     @property
     def is_differentiated(self) -> bool:
-        return any(map(_is_variable, _leaves(self.sample.args)))
+        return any(map(is_variable, leaves(self.sample.args)))
 
     @property
     def has_matrix(self) -> bool:
         """Return whether an argument has more than one axis, so that its memory order matters."""
-        return any(isinstance(x, Variable) and len(x.shape) > 1 for x in _leaves(self.sample.args))
+        return any(isinstance(x, Variable) and len(x.shape) > 1 for x in leaves(self.sample.args))
 
     @cached_property
     def variables(self) -> list:
         rng = self.rng("variables")
-        return [_build(x, rng, self.dtype) for x in _leaves(self.sample.args) if _is_variable(x)]
+        return [build(x, rng, self.dtype) for x in leaves(self.sample.args) if is_variable(x)]
 
     @cached_property
     def tangents(self) -> list:
@@ -359,7 +141,7 @@ class Case:
     def call(self, np: Any) -> Callable:
         """Return the function of the variables alone."""
         fun, sample = self.row.function(np), self.sample
-        return lambda *variables: fun(*_rebuild(sample.args, iter(variables)), **sample.kwargs)
+        return lambda *variables: fun(*rebuild(sample.args, iter(variables)), **sample.kwargs)
 
     @property
     def argnums(self) -> int | tuple[int, ...]:
@@ -458,7 +240,7 @@ class Case:
         assert all(map(onp.array_equal, given, before, [True] * len(given))), "an argument or a cotangent was changed"
         if self.sample.pullback is not None:
             expected = self.sample.pullback(self.like_answer(self.cotangents), *self.variables)
-            _assert_close(alone, _leaves(expected), EXACT_TOL[self.precision], "cotangents")
+            _assert_close(alone, leaves(expected), EXACT_TOL[self.precision], "cotangents")
 
     def check_vjp(self) -> None:
         """Check that the pullback agrees with differences along one direction."""
@@ -560,3 +342,19 @@ def _traced_pairing(left: list, right: list) -> Any:
     for a, b in zip(left, right, strict=True):
         total = total + anp.sum(anp.real(anp.multiply(a, b)))
     return total
+
+
+def cases_of(row: Row) -> list[Case]:
+    """Return the cases of a row, one for each sample and dtype."""
+    return [Case(row, i, s, dtype) for i, s in enumerate(row.samples) for dtype in s.dtypes]
+
+
+# The cases of the table by what can be checked of them.
+ALL = [case for row in ROWS if row.exists for case in cases_of(row)]
+REFUSED = [case for case in ALL if case.sample.refused]
+CASES = [case for case in ALL if not case.sample.refused]
+DIFFERENTIABLE = [case for case in CASES if case.is_differentiated]
+SMOOTH = [case for case in DIFFERENTIABLE if not case.sample.kink]
+OF_MATRICES = [case for case in DIFFERENTIABLE if case.has_matrix]
+# Twice differentiable, in double precision.
+TWICE = [case for case in SMOOTH if case.sample.order == 2 and not case.is_single]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as onp
-from checks import ERRS, Row, Sample, Variable, sample
+from samples import ERRS, Row, Sample, Variable, sample
 
 NUMPY_2 = hasattr(onp.linalg, "matrix_transpose")
 INF = onp.inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from checks import Row, Sample, arr, const, sample
+from samples import Row, Sample, arr, const, sample
 
 SCIPY = {"numpy": "scipy", "fastgrad.numpy": "fastgrad.scipy", "autograd.numpy": "autograd.scipy"}
 

@@ -12,16 +12,6 @@ TABLES = {
 }
 ROWS = [row for rows in TABLES.values() for row in rows]
 
-# The cases of the table by what can be checked of them.
-ALL = [case for row in ROWS if row.exists for case in row.cases()]
-REFUSED = [case for case in ALL if case.sample.refused]
-CASES = [case for case in ALL if not case.sample.refused]
-DIFFERENTIABLE = [case for case in CASES if case.is_differentiated]
-SMOOTH = [case for case in DIFFERENTIABLE if not case.sample.kink]
-OF_MATRICES = [case for case in DIFFERENTIABLE if case.has_matrix]
-# Twice differentiable, in double precision.
-TWICE = [case for case in SMOOTH if case.sample.order == 2 and not case.is_single]
-
 VSPACE = "arithmetic of cotangents: used by every backward pass of second order"
 CONTAINER = "container functions: tested with the containers"
 # Primitives that no user calls by name, with the reason why they have no row.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import ERRS, NO_RULE, WRONG, Row, Sample, arr, sample, val
+from samples import ERRS, NO_RULE, WRONG, Row, Sample, arr, sample, val
 
 ONE = onp.int64(1)
 ZEROS = [

@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 import numpy as onp
-from checks import ERRS, Row, Sample, arr, const, sample
+from samples import ERRS, Row, Sample, arr, const, sample
 from table_elementwise import POSITIVE, unary
 
 

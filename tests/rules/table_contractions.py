@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as onp
-from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample
+from samples import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample
 
 Shape = tuple[int, ...]
 

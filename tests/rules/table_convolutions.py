@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import NO_RULE, Row, arr, sample
+from samples import NO_RULE, Row, arr, sample
 
 LENGTHS = [(5, 3), (3, 5), (4, 4), (5, 2), (2, 5), (1, 4), (4, 1), (1, 1)]
 CONVOLVE = [

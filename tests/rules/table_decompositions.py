@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as onp
-from checks import ERRS, NO_RULE, WRONG, sample, val
 from linalg_samples import NUMPY_2, REGULAR, adjoint, la, mat, part, row, square, with_all
+from samples import ERRS, NO_RULE, WRONG, sample, val
 
 # ------------------------------------------------------------------------------------------------------- decompositions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import ERRS, NO_RULE, SHAPE, Row, arr, const, sample
+from samples import ERRS, NO_RULE, SHAPE, Row, arr, const, sample
 
 ONE = onp.int64(1)
 TRAPEZOID = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import ERRS, SHAPE, Row, arr, const, sample
+from samples import ERRS, SHAPE, Row, arr, const, sample
 
 EINSUM = [
     sample("ij,jk->ik", arr(2, 3), arr(3, 4)).but(dtypes="dfD"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as onp
-from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample, val
+from samples import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, const, sample, val
 
 
 def unary(dtypes: str = "df", **options: Any) -> list[Sample]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import NO_RULE, Row, arr, const, sample
+from samples import NO_RULE, Row, arr, const, sample
 
 ONE = onp.int64(1)
 

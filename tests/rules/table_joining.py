@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import COMPLEX, ERRS, NO_RULE, SHAPE, Row, arr, const, sample
+from samples import COMPLEX, ERRS, NO_RULE, SHAPE, Row, arr, const, sample
 from table_shapes import matrices
 
 ONE = onp.int64(1)

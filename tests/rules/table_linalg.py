@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, arr, const, sample, val
 from linalg_samples import NUMPY_2, REGULAR, UNKNOWN, la, mat, part, row, square, with_all
+from samples import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, arr, const, sample, val
 
 # Rank 2 and rank 1.
 SINGULAR = ((1.0, 2.0, 3.0), (4.0, 5.0, 6.0), (5.0, 7.0, 9.0))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checks import ERRS, NO_RULE, WRONG, arr, const, sample, val
 from linalg_samples import INF, NUMPY_2, REGULAR, la, mat, row, with_all
+from samples import ERRS, NO_RULE, WRONG, arr, const, sample, val
 
 # ---------------------------------------------------------------------------------------------------------------- norms
 

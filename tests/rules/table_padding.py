@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import ERRS, NO_RULE, Row, arr, sample
+from samples import ERRS, NO_RULE, Row, arr, sample
 
 PAD = [
     sample(arr(3), 2, "constant").but(dtypes="dfD"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import NO_RULE, Row, arr, const, sample, val
+from samples import NO_RULE, Row, arr, const, sample, val
 
 KNOWN = onp.array([0.0, 0.5, 0.7, 1.5, 2.0])
 INTERP = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as onp
-from checks import COMPLEX, ERRS, NO_RULE, WRONG, Row, Sample, arr, sample, val
+from samples import COMPLEX, ERRS, NO_RULE, WRONG, Row, Sample, arr, sample, val
 
 ONE = onp.int64(1)
 ALL_AXES = [0, -1, (0, 2), (-1, 0), (1,), (0, 1, 2), ONE, (onp.int64(0), -1)]

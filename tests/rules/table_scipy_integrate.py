@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import ERRS, arr, sample, val
+from samples import ERRS, arr, sample, val
 from scipy_samples import scipy_row
 
 

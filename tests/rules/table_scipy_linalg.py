@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 import numpy as onp
-from checks import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, Variable, arr, sample, val
+from samples import COMPLEX, ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, Variable, arr, sample, val
 from scipy_samples import SCIPY, scipy_row
 
 RNG = onp.random.default_rng(7)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import ERRS, NO_RULE, Row, Sample, arr, const, sample
+from samples import ERRS, NO_RULE, Row, Sample, arr, const, sample
 from scipy_samples import POSITIVE, REAL, parameters, scipy_row
 
 LOC, SCALE = {"lo": -0.3, "hi": 0.0}, {"lo": 1.0, "hi": 2.0}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import scipy.special
-from checks import ERRS, NO_RULE
+from samples import ERRS, NO_RULE
 from scipy_samples import POSITIVE, UNIT, parameters, scipy_row, two
 
 # autograd has no derivatives with respect to the shapes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 import numpy as onp
-from checks import COMPLEX, ERRS, SHAPE, Row, arr, sample
+from samples import COMPLEX, ERRS, SHAPE, Row, arr, sample
 from scipy_samples import SCIPY
 
 BATCH, FILTER = arr(4, 2, 3), arr(3, 3, 2)

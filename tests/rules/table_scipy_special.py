@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as onp
 import scipy.special
-from checks import ERRS, NO_RULE, SHAPE, WRONG, arr, const, sample, val
+from samples import ERRS, NO_RULE, SHAPE, WRONG, arr, const, sample, val
 from scipy_samples import APART, POSITIVE, REAL, UNIT, one, order, scipy_row, two
 
 COUNT = [(0,), (1,), (2,)]

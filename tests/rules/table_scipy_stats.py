@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import ERRS, NO_RULE, arr, const, sample
+from samples import ERRS, NO_RULE, arr, const, sample
 from scipy_samples import POSITIVE, scipy_row
 
 K = onp.array([0, 1, 4])

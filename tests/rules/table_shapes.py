@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as onp
-from checks import ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, sample
+from samples import ERRS, NO_RULE, SHAPE, WRONG, Row, Sample, arr, sample
 
 ONE = onp.int64(1)
 

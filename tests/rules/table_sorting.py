@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as onp
-from checks import ERRS, Row, arr, sample, val
+from samples import ERRS, Row, arr, sample, val
 
 ONE = onp.int64(1)
 

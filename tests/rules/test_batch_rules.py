@@ -5,7 +5,7 @@ import math
 import numpy as onp
 import pytest
 from batch_checks import ROW_BY_ROW, check_jacobian, check_jacobian_of_pullback, functions_of_one
-from table import DIFFERENTIABLE, TWICE
+from checks import DIFFERENTIABLE, TWICE
 
 import fastgrad.numpy as np
 from fastgrad._jacobians import jacobians as _jacobians

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from table import CASES, DIFFERENTIABLE, INTERNAL, OF_MATRICES, REFUSED, ROWS, SMOOTH, TABLES, TWICE
+from checks import CASES, DIFFERENTIABLE, OF_MATRICES, REFUSED, SMOOTH, TWICE
+from table import INTERNAL, ROWS, TABLES
 
 import fastgrad.numpy.rules
 import fastgrad.scipy.rules
