@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as onp
 from checks import TWICE
-from samples import rebuild
 from table_elementwise import DOMAINS
 
 Pick = Callable[[Sequence], Any]
@@ -28,7 +27,7 @@ PRIMITIVES = sorted(BY_NAME)
 
 def arguments(case: Any) -> tuple:
     """Return all positional arguments of a case of the table."""
-    return rebuild(case.sample.args, iter(case.variables))
+    return case.sample.arguments(case.variables)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from samples import Row, Sample, Tree, Variable, build, is_variable, leaves, rebuild
+from samples import Row, Sample, Tree, Variable, leaves
 from table import ROWS
 
 import fastgrad.numpy as anp
@@ -103,7 +103,7 @@ class Case:
 
     @property
     def is_differentiated(self) -> bool:
-        return any(map(is_variable, leaves(self.sample.args)))
+        return self.sample.is_differentiated
 
     @property
     def has_matrix(self) -> bool:
@@ -112,8 +112,7 @@ class Case:
 
     @cached_property
     def variables(self) -> list:
-        rng = self.rng("variables")
-        return [build(x, rng, self.dtype) for x in leaves(self.sample.args) if is_variable(x)]
+        return self.sample.draw(self.rng("variables"), self.dtype)
 
     @cached_property
     def tangents(self) -> list:
@@ -141,7 +140,7 @@ class Case:
     def call(self, np: Any) -> Callable:
         """Return the function of the variables alone."""
         fun, sample = self.row.function(np), self.sample
-        return lambda *variables: fun(*rebuild(sample.args, iter(variables)), **sample.kwargs)
+        return lambda *variables: fun(*sample.arguments(variables), **sample.kwargs)
 
     @property
     def argnums(self) -> int | tuple[int, ...]:

@@ -5,7 +5,7 @@ The benchmarks make their cases of the same table, so this module and the tables
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -123,16 +123,16 @@ def leaves(tree: Tree) -> list[Any]:
     return [tree]
 
 
-def rebuild(tree: Tree, values: Iterator[Any]) -> Tree:
+def _rebuild(tree: Tree, values: Iterator[Any]) -> Tree:
     """Return the tree with each of its variables replaced by the next of `values`."""
     if isinstance(tree, (list, tuple)):
-        return type(tree)([rebuild(item, values) for item in tree])
+        return type(tree)([_rebuild(item, values) for item in tree])
     if isinstance(tree, Constant):
         return tree.value
     return next(values) if is_variable(tree) else tree
 
 
-def build(x: Any, rng: onp.random.Generator, dtype: str) -> Any:
+def _build(x: Any, rng: onp.random.Generator, dtype: str) -> Any:
     if isinstance(x, Variable):
         return x.build(rng, dtype)
     if isinstance(x, onp.generic):
@@ -185,6 +185,19 @@ class Sample:
         """Return the same call with other flags."""
         return replace(self, **changes)
 
+    @property
+    def is_differentiated(self) -> bool:
+        """Return whether any argument is a variable."""
+        return any(map(is_variable, leaves(self.args)))
+
+    def draw(self, rng: onp.random.Generator, dtype: str) -> list[Any]:
+        """Return the values of the variables."""
+        return [_build(x, rng, dtype) for x in leaves(self.args) if is_variable(x)]
+
+    def arguments(self, variables: Iterable[Any]) -> Tree:
+        """Return the positional arguments, with each variable replaced by the next of ``variables``."""
+        return _rebuild(self.args, iter(variables))
+
 
 def sample(*args: Any, **kwargs: Any) -> Sample:
     """Return a call with these arguments; set its flags with `Sample.but`."""
@@ -208,6 +221,8 @@ class Row:
         The ``__name__`` of the primitives whose rules are checked here; the name itself if empty.
     oracle : bool or str
         A reason given here applies to every sample of the row.
+    benchmark : Sample or None
+        The call to be timed; by default the sample that `typical` chooses.
     """
 
     name: str
@@ -216,6 +231,7 @@ class Row:
     ref: Callable | None = None
     covers: tuple[str, ...] = ()
     oracle: bool | str = True
+    benchmark: Sample | None = None
 
     def function(self, np: Any) -> Callable:
         if np is onp and self.ref is not None:
@@ -226,3 +242,19 @@ class Row:
     def exists(self) -> bool:
         """Return whether this NumPy has the function."""
         return self.fun is not None or self.ref is not None or hasattr(onp, self.name)
+
+    @property
+    def typical(self) -> Sample | None:
+        """Return the sample that stands for the function in the benchmarks, or None if no sample has a derivative.
+
+        It is the first on an array in double precision, twice differentiable if there is one.
+        """
+        smooth = [s for s in self.samples if s.is_differentiated and not s.kink and not s.refused]
+        return self.benchmark or max(smooth, key=_suitability, default=None)
+
+
+def _suitability(sample: Sample) -> tuple[bool, ...]:
+    """Return how well a sample stands for its function, best if all are true."""
+    arrays = [x for x in leaves(sample.args) if isinstance(x, Variable)]
+    is_plain = all(x.shape and 0 not in x.shape and x.layout == "C" for x in arrays)
+    return sample.order == 2, "d" in sample.dtypes, not sample.coarse, bool(arrays) and is_plain

@@ -13,12 +13,13 @@ REFUSED_ORDER = sample(arr(3, **POSITIVE), const(1.5)).but(refused=True)
 
 # The second order would take a trigamma function of complex numbers.
 COMPLEX_ONCE = sample(arr(3, kind="D", lo=-1.5, hi=2.0)).but(order=1)
+SIGNS = [sample(val((-0.5, -1.5, 2.0))).but(dtypes="df")]
 
 ROWS = [
     scipy_row("special", "gamma", one(**POSITIVE) + [COMPLEX_ONCE, sample(arr(3, lo=-0.9, hi=-0.1))]),
     scipy_row("special", "gammaln", one(**POSITIVE) + [sample(val((-0.5, -1.4)))]),
     scipy_row("special", "loggamma", [*one(**POSITIVE), COMPLEX_ONCE], oracle=NO_RULE),
-    scipy_row("special", "gammasgn", [sample(val((-0.5, -1.5, 2.0))).but(dtypes="df")]),
+    scipy_row("special", "gammasgn", SIGNS, benchmark=SIGNS[0].but(order=1)),
     scipy_row(
         "special",
         "rgamma",
