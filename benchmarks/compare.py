@@ -1,7 +1,7 @@
 """Compare fastgrad with other libraries, each on one thread: ``python benchmarks/compare.py``.
 
-Runs ``programs.py`` on plain NumPy, fastgrad, and those of autograd, PyTorch and JAX that are installed; checks that
-their gradients agree; prints times and the project's bars. Exits with 1 if a bar is missed.
+Runs ``programs.py`` on NumPy, fastgrad, and those of autograd, PyTorch and JAX that are installed; checks that their
+gradients agree; prints times, and ratios of times with their targets. Exits with 1 if a target is missed.
 """
 
 import argparse
@@ -18,20 +18,20 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["JAX_ENABLE_X64"] = "1"
 
 import numpy
-from bars import circumstances, print_figures
 from libraries import SIDES, count_operations, flat, installed_sides, prepare
 from programs import GROUPS, PROGRAMS
 from suite.timing import ROUNDS, fastest
+from targets import circumstances, print_figures
 
-SMALL_PROGRAM = 20  # Operations; the bar against jitted JAX is for programs up to this size.
+SMALL_PROGRAM = 20  # Operations; the target against jitted JAX is for programs up to this size.
 LARGEST_JITTED = 4000  # Operations; XLA compiles a longer straight-line program for minutes.
 EAGER_JAX_ROUNDS = 3
 AGREEMENT = 1e-8
 
 SUMMARIES = {"mean": lambda ratios: float(numpy.exp(numpy.mean(numpy.log(ratios)))), "worst": min}
 
-#: Group, numerator, denominator, summary over the group's programs, bar.
-BARS = (
+#: Group, numerator, denominator, summary over the group's programs, target.
+TARGETS = (
     ("scalar", "autograd", "fastgrad", "mean", (">=", 40)),
     ("scalar", "autograd", "fastgrad", "worst", (">=", 18)),
     ("scalar", "fastgrad", "numpy", "mean", ("<=", 12)),
@@ -69,7 +69,7 @@ def arguments(argv):
 
 
 def sides_of(program, sides):
-    """Leave jitted JAX out where compiling takes minutes."""
+    """Return the sides that can run a program: without jitted JAX if compiling would take minutes."""
     if count_operations(program) > LARGEST_JITTED:
         return [side for side in sides if side != "jax_jitted"]
     return sides
@@ -85,11 +85,11 @@ def check_agreement(program, calls):
 
 
 def measure(program, sides, rounds, clock):
-    """Return the seconds a call of each side."""
+    """Return the time of a call of each side, in seconds."""
     calls = {side: prepare(side, program) for side in sides_of(program, sides)}
     check_agreement(program, calls)
     statements = {side: ("function(x)", {"function": function, "x": x}) for side, (function, x) in calls.items()}
-    eager_jax = statements.pop("jax", None)  # Slower than all others together, and in no bar: timed apart.
+    eager_jax = statements.pop("jax", None)  # Slower than all others together, and in no target: timed apart.
     seconds = dict(zip(statements, fastest(*statements.values(), rounds=rounds, clock=clock), strict=True))
     if eager_jax:
         (seconds["jax"],) = fastest(eager_jax, rounds=min(rounds, EAGER_JAX_ROUNDS), clock=clock)
@@ -115,19 +115,19 @@ def print_times(programs, sides, rounds, clock):
 
 
 def members(group):
-    """Return the programs of a group; "short" are those of few operations in any group with bars."""
+    """Return the programs of a group; "short" are those of few operations in any group with targets."""
     if group == "short":
         return [p for p in PROGRAMS if p.group != "whole" and count_operations(p) <= SMALL_PROGRAM]
     return [program for program in PROGRAMS if program.group == group]
 
 
 def figures(results):
-    """Yield name, value and bar for each bar whose programs and sides were all measured."""
-    for group, above, below, summary, bar in BARS:
+    """Yield name, value and target for each target whose programs and sides were all measured."""
+    for group, above, below, summary, target in TARGETS:
         measured = [results.get(program.name, {}) for program in members(group)]
         if all(above in seconds and below in seconds for seconds in measured):
             value = SUMMARIES[summary]([seconds[above] / seconds[below] for seconds in measured])
-            yield f"{above} / {below}: {DESCRIPTIONS[group]}, {summary}", value, bar
+            yield f"{above} / {below}: {DESCRIPTIONS[group]}, {summary}", value, target
 
 
 def main(argv=None):

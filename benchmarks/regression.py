@@ -13,8 +13,8 @@ from pathlib import Path
 
 # Sets the environment to one thread, which has to come before NumPy.
 import compare
-from bars import circumstances
 from programs import PROGRAMS
+from targets import circumstances
 
 EXPECTED = Path(__file__).with_name("expected_ratios.json")
 SHORTFALL = 0.6  # Of what is expected. Other machines, and newer Pythons, reach 0.7 of it with nothing wrong.
@@ -28,7 +28,7 @@ def ratio(program):
 
 
 def best_ratio(program, enough):
-    """Return the greatest of up to `ATTEMPTS` ratios, or the first that is enough: noise passes, a regression stays."""
+    """Return the greatest of up to `ATTEMPTS` ratios, or the first that is enough, so that noise does not count."""
     best = 0.0
     for _ in range(ATTEMPTS):
         best = max(best, ratio(program))

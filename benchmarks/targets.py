@@ -1,7 +1,7 @@
-"""Measure the project's speed bars and print them: ``python benchmarks/bars.py``.
+"""Measure a few speeds and compare them with their targets: ``python benchmarks/targets.py``.
 
-The measuring is that of ``suite/side_by_side.py``, which asv runs too. Exits with 1 if a bar is missed or cannot be
-measured.
+The measurements are those of ``suite/side_by_side.py``, which asv runs too. Exits with 1 if a target is missed or
+cannot be measured.
 """
 
 import operator
@@ -15,18 +15,18 @@ from suite.common import INPUTS, PROGRAMS
 from suite.side_by_side import AgainstAutograd, AgainstNumpy, BoxedCalls
 
 MEETS = {"<=": operator.le, ">=": operator.ge}
-SPEEDUP_BARS = {("fan_out_1000", "scalar"): (">=", 40), ("fan_out_1000", "vector10"): (">=", 10)}
+SPEEDUP_TARGETS = {("fan_out_1000", "scalar"): (">=", 40), ("fan_out_1000", "vector10"): (">=", 10)}
 DESCRIPTIONS = {"sin_50": "50 chained sin", "fan_out_1000": "x = (x + x)/2, 1000 times"}
 
 
 def figures():
-    """Yield each figure's name, its value (None if it cannot be measured) and its bar (None if it has none)."""
+    """Yield the name of each figure, its value (None if it cannot be measured) and its target (None if it has none)."""
     calls = BoxedCalls()
     yield "b * b of a boxed float, in us", calls.track_multiply(), ("<=", 0.25)
     yield "np.sin(b) / raw np.sin, one float64", calls.track_sin_cost(), ("<=", 1.6)
     for name, kind in product(PROGRAMS, INPUTS):
         speedup = speedup_over_autograd(name, kind)
-        yield f"autograd / fastgrad: {DESCRIPTIONS[name]}, {kind}", speedup, SPEEDUP_BARS.get((name, kind))
+        yield f"autograd / fastgrad: {DESCRIPTIONS[name]}, {kind}", speedup, SPEEDUP_TARGETS.get((name, kind))
     for name, kind in product(PROGRAMS, INPUTS):
         cost = AgainstNumpy().track_grad_cost(name, kind)
         yield f"gradient / function in NumPy: {DESCRIPTIONS[name]}, {kind}", cost, None
@@ -41,17 +41,17 @@ def speedup_over_autograd(name, kind):
     return benchmark.track_grad_speedup(name, kind)
 
 
-def verdict(value, bar):
-    if bar is None:
+def verdict(value, target):
+    if target is None:
         return ""
     if value is None:
         return "not measured"
-    comparison, limit = bar
+    comparison, limit = target
     return "pass" if MEETS[comparison](value, limit) else "FAIL"
 
 
 def circumstances(names=("fastgrad", "autograd", "numpy")):
-    """Say which packages were measured on which machine, and how busy it was."""
+    """Return a line with the versions of the packages, the number of CPUs and the load average."""
     packages = []
     for name in names:
         try:
@@ -63,15 +63,15 @@ def circumstances(names=("fastgrad", "autograd", "numpy")):
 
 
 def print_figures(figures):
-    """Print each figure with its bar and verdict as it is measured, and return whether all bars were met."""
-    print(f"{'figure':<66}{'value':>9}{'bar':>9}  verdict")
+    """Print each figure with its target and verdict as it is measured, and return whether all targets were met."""
+    print(f"{'figure':<66}{'value':>9}{'target':>9}  verdict")
     met = True
-    for name, value, bar in figures:
+    for name, value, target in figures:
         shown_value = "-" if value is None else f"{value:.3g}"
-        shown_bar = "-" if bar is None else "{} {}".format(*bar)
-        outcome = verdict(value, bar)
+        shown_target = "-" if target is None else "{} {}".format(*target)
+        outcome = verdict(value, target)
         met &= outcome in ("", "pass")
-        print(f"{name:<66}{shown_value:>9}{shown_bar:>9}  {outcome}".rstrip(), flush=True)
+        print(f"{name:<66}{shown_value:>9}{shown_target:>9}  {outcome}".rstrip(), flush=True)
     return met
 
 
