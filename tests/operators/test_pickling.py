@@ -450,6 +450,7 @@ FORMER = {
     b"cfastgrad._debug\ndebug\n.": "fastgrad.debug",
     b"cfastgrad._jacobians\nby_rows\n.": "fastgrad._jacobians.jacobians.by_rows",
     b"cfastgrad._mistakes\nadvice\n.": "fastgrad._diagnostics.messages.advice",
+    b"cfastgrad._mistakes\ncotangent_of_rule\n.": "fastgrad.numpy.fitting.cotangent_of_rule",
     b"cfastgrad._registries\nPrimitiveVJPs\n.": "fastgrad._rules.registries.PrimitiveVJPs",
     b"cfastgrad._rules\ndef_direct\n.": "fastgrad._rules.direct.def_direct",
     b"cfastgrad._substitute\ninstall_as_autograd\n.": "fastgrad.install_as_autograd",
