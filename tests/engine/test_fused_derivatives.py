@@ -128,3 +128,10 @@ def test_no_floating_point_flag_is_lost_in_a_fused_derivative(fun, x):
         by_python(vjp, onp.ones(ans.shape)[()])
     with onp.errstate(all="raise"), pytest.raises(FloatingPointError):
         vjp(onp.ones(ans.shape)[()])
+
+
+def test_a_negated_tangent_of_a_float_does_not_widen_float32():
+    x = onp.array([1.0, 2.0], "f")
+    tangent = make_jvp(lambda pair: np.subtract(pair[0], pair[1]))((x, 0.5))((x, 1.0))[1]
+    assert tangent.dtype == onp.float32
+    onp.testing.assert_array_equal(tangent, [0.0, 1.0])

@@ -118,7 +118,8 @@ class Table:
     def moved(np: Any, base: Any, value: Any) -> Any:
         # Entries move by less than half of their distance from one another and from the ends of the domain.
         by = 0.04 * bounded(np, cycled(np, value, onp.shape(base)))
-        return base + (by if is_complex(base) else np.real(by))
+        # Not `base + by`: Python's complex takes a float64 for a float, and returns a Python complex.
+        return np.add(base, by if is_complex(base) else np.real(by))
 
 
 @dataclass(frozen=True)

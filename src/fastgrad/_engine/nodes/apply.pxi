@@ -146,6 +146,8 @@ cdef object apply_rule_to_call(Rule rule, Py_ssize_t argnum, object g, object an
     cdef PyObject *few[9]
     cdef PyObject **inputs = few
     cdef Py_ssize_t n = PyTuple_GET_SIZE_(<PyObject *>args), i
+    if rule.form == RULE_NEGATE:
+        return -g  # keeps a float a float, where a fused derivative returns a float64, which widens float32 arrays
     if n > 6:
         inputs = <PyObject **>PyMem_Malloc((n + 3) * sizeof(PyObject *))
         if inputs == NULL:
