@@ -236,7 +236,6 @@ def _ruleless_rows() -> list[Row]:
     return [
         Row("copysign", signed, oracle=NO_RULE),
         Row("positive", unary("dfD"), oracle=NO_RULE),
-        Row("cbrt", unary(gap=0.3), oracle=NO_RULE),
         Row("fmod", remainders, oracle=NO_RULE),
         Row("float_power", power, oracle=NO_RULE),
     ]
@@ -324,4 +323,5 @@ ROWS = [
     Row("select", SELECT, covers=("where",)),
     Row("heaviside", HEAVISIDE, oracle=NO_RULE),
     Row("ldexp", LDEXP, oracle=NO_RULE),
+    Row("cbrt", unary(gap=0.3), oracle=NO_RULE),
 ]
