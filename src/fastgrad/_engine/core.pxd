@@ -40,8 +40,6 @@ cdef class Hooks:
     cdef public object advice, check_returned
     cdef public object seed, cotangent_of_rule, tangent_of_rule
     cdef public object defgrad, defvjp_method, defvjp_is_zero
-    # Set by watch_paths: what each call does, as the table in values/dispatch.pxi names it.
-    cdef list watched
 
 
 cdef Hooks hooks
@@ -242,7 +240,7 @@ cdef class SparseObject:
     cdef public object mut_add
 
 
-cdef int note_path(str part) except -1
+cdef void note_path(str part) noexcept
 cdef bint is_box(object x)
 cdef bint owns_memory_alone(PyObject *x, Py_ssize_t n_refs, bint or_its_base)
 cdef object materialize(object g)

@@ -57,13 +57,22 @@ def set_path(Primitive fun not None, *, str operation=None, str reduction=None, 
 
 def watch_paths(list seen):
     """Append to `seen` what later calls do, as the columns of the table of paths name it; None ends that."""
-    hooks.watched = seen
+    global watched, is_watching
+    watched, is_watching = seen, seen is not None
 
 
-cdef inline int note_path(str part) except -1:
-    if <PyObject *>hooks.watched != <PyObject *>None:
-        (<list>hooks.watched).append(part)
-    return 0
+# Where watch_paths has calls noted. The flag is apart, so that a call that nobody watches tests one int and no more.
+cdef list watched = None
+cdef bint is_watching = False
+
+
+cdef inline void note_path(str part) noexcept:
+    if is_watching:
+        append_path(part)
+
+
+cdef void append_path(str part) noexcept:
+    watched.append(part)
 
 
 # What NumPy takes for a keyword that was not given; some users pass it too.
@@ -79,19 +88,18 @@ cdef inline bint keeps_to_shortcut(Primitive fun, object keyword, PyObject *valu
     return value != not_given and keyword in fun.shortcut_keywords
 
 
-cdef inline object function_for_call(Primitive fun, bint shortcut):
-    note_path("shortcut past NumPy's wrapper" if shortcut else "NumPy")
-    return fun.shortcut if shortcut else fun.fun
-
-
-cdef inline object compute_vectorcall(Primitive fun, PyObject **args, size_t nargsf, PyObject *keywords):
+cdef object compute_vectorcall(Primitive fun, PyObject **args, size_t nargsf, PyObject *keywords):
     """Return the function's value for concrete arguments, given as vectorcall has them."""
     cdef Py_ssize_t n = PyVectorcall_NARGS(nargsf), i
     cdef bint shortcut = n > 0 and takes_shortcut(fun, args[0], n)
     if shortcut and keywords != NULL:
         for i in range(PyTuple_GET_SIZE_(keywords)):
             shortcut = shortcut and keeps_to_shortcut(fun, <object>PyTuple_GET_ITEM_(keywords, i), args[n + i])
-    return PyObject_Vectorcall(function_for_call(fun, shortcut), args, nargsf, keywords)
+    if shortcut:
+        note_path("shortcut past NumPy's wrapper")
+        return PyObject_Vectorcall(fun.shortcut, args, nargsf, keywords)
+    note_path("NumPy")
+    return PyObject_Vectorcall(fun.fun, args, nargsf, keywords)
 
 
 cdef object compute_call(Primitive fun, tuple args, dict kwargs):
@@ -101,11 +109,11 @@ cdef object compute_call(Primitive fun, tuple args, dict kwargs):
     if kwargs is None and n == 2:
         return compute_binary(fun, args[0], args[1])
     shortcut = n > 0 and takes_shortcut(fun, PyTuple_GET_ITEM_(<PyObject *>args, 0), n)
-    if kwargs is None:
-        return PyObject_Call(function_for_call(fun, shortcut), args, {})
-    for name, value in kwargs.items():
-        shortcut = shortcut and keeps_to_shortcut(fun, name, <PyObject *>value)
-    return PyObject_Call(function_for_call(fun, shortcut), args, kwargs)
+    if shortcut and kwargs is not None:
+        for name, value in kwargs.items():
+            shortcut = shortcut and keeps_to_shortcut(fun, name, <PyObject *>value)
+    note_path("shortcut past NumPy's wrapper" if shortcut else "NumPy")
+    return PyObject_Call(fun.shortcut if shortcut else fun.fun, args, kwargs if kwargs is not None else {})
 
 
 cdef inline object compute_unary(Primitive fun, object x):
@@ -182,8 +190,9 @@ cdef inline object compute_binary(Primitive fun, object x, object y):
     elif fun.n_inputs == 2:
         ans = binary_by_loop(fun, x, y)
         if ans is not None:
-            in_c = Py_TYPE(ans) is &PyDoubleArrType_Type and fun.operation != OPERATION_NONE
-            note_path("C arithmetic" if in_c else "NumPy's inner loop")
+            if is_watching:
+                in_c = Py_TYPE(ans) is &PyDoubleArrType_Type and fun.operation != OPERATION_NONE
+                note_path("C arithmetic" if in_c else "NumPy's inner loop")
             return ans
     args[0] = NULL
     args[1] = <PyObject *>x
