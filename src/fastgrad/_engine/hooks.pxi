@@ -3,23 +3,26 @@
 # Imports point down only, so the modules above hand their functions over with `connect` when they are imported. Nothing
 # else in the engine refers to them.
 #
-# hook                      called to                                                     connected by
-# traced_container          trace a list, tuple or dict that a traced function returned    builtins
-# traced_array              trace a list or tuple with boxes in it, as an array            numpy._namespace.arrays
-# unbroadcast, broadcast    fit cotangents and tangents of broadcasting functions          numpy.broadcasting
-# as_positional, position_of   move traced keywords to their positions; find a parameter      _rules.keywords
-# record_derivative                record the derivative of an elementwise function               _rules.recording
-# batch_call, fit_batch     call a primitive on a batch; check and cast what it returned   _jacobians.batches
-# row_by_row                call a function once for each row of a batch                   _jacobians.batches
-# assemble                  build a container from its items, as a primitive               builtins
-# sparse_add                add a sparse cotangent to an array, as a primitive             core
-# core_namespace            see whether users replaced core.add_outgrads                   core
-# debug_node_types               choose the kinds of nodes inside blocks of fastgrad.debug      _diagnostics.debug
-# advice, check_returned    say what to do about a value without a vector space or box     _diagnostics.messages
-# seed, cotangent_of_rule,  fit or refuse what users pass in and their rules return        numpy.fitting
-# tangent_of_rule
-# defgrad, defvjp_method,   serve autograd's deprecated methods of primitives              core
-# defvjp_is_zero
+# hook                    called to                                                     connected by
+# traced_container        trace a list, tuple or dict that a traced function returned   builtins
+# traced_array            trace a list or tuple with boxes in it, as an array           numpy._namespace.arrays
+# unbroadcast, broadcast  fit cotangents and tangents of broadcasting functions         numpy.broadcasting
+# as_positional           move traced keywords of a call to their positions             _rules.keywords
+# position_of             find the position of a parameter                              _rules.keywords
+# record_derivative       record the derivative of an elementwise function              _rules.recording
+# batch_call, fit_batch   call a primitive on a batch; check and cast what it returned  _jacobians.batches
+# row_by_row              call a function once for each row of a batch                  _jacobians.batches
+# assemble                build a container from its items, as a primitive              builtins
+# sparse_add              add a sparse cotangent to an array, as a primitive            core
+# core_namespace          look up core.add_outgrads, which users may replace            core
+# debug_node_types        choose the types of nodes inside blocks of fastgrad.debug     _diagnostics.debug
+# advice, check_returned  say what to do about a value without a vector space or box    _diagnostics.messages
+# seed                    fit or refuse the cotangents and tangents that users pass in  numpy.fitting
+# cotangent_of_rule       fit or refuse a cotangent that a user's rule returned         numpy.fitting
+# tangent_of_rule         fit or refuse a tangent that a user's rule returned           numpy.fitting
+# defgrad                 serve autograd's deprecated Primitive.defgrad                 core
+# defvjp_method           serve autograd's deprecated Primitive.defvjp                  core
+# defvjp_is_zero          serve autograd's deprecated Primitive.defvjp_is_zero          core
 
 cdef class Hooks:
     """The functions that `connect` sets, by name; the table above lists them."""

@@ -65,12 +65,12 @@ def _flatten(value):
 
 
 def _parts(value):
-    plain = getval(value)
-    if isinstance(plain, dict):
-        for key in _ordered(plain):
+    concrete = getval(value)
+    if isinstance(concrete, dict):
+        for key in _ordered(concrete):
             yield from _parts(value[key])
-    elif isinstance(plain, list | tuple):
-        for i in range(len(plain)):
+    elif isinstance(concrete, list | tuple):
+        for i in range(len(concrete)):
             yield from _parts(value[i])
     else:
         yield np.ravel(value)

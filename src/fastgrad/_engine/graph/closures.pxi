@@ -96,8 +96,8 @@ def count_debuggers(Py_ssize_t change):
 cdef Pullback trace_reverse(fun, x):
     cdef Pullback vjp = Pullback.__new__(Pullback)
     cdef VJPNode root
-    kinds = hooks.debug_node_types() if debuggers else None
-    root = VJPNode.__new__(VJPNode) if kinds is None else kinds[0].__new__(kinds[0])
+    node_types = hooks.debug_node_types() if debuggers else None
+    root = VJPNode.__new__(VJPNode) if node_types is None else node_types[0].__new__(node_types[0])
     root.initialize_root()
     vjp.ans, vjp.end = trace(root, fun, x)
     if vjp.end is None:
@@ -185,8 +185,8 @@ cdef class Pushforward:
         self.fun, self.x = fun, x
 
     def __call__(self, g):
-        kinds = hooks.debug_node_types() if debuggers else None
-        cdef JVPNode root = (JVPNode if kinds is None else kinds[1]).new_root(
+        node_types = hooks.debug_node_types() if debuggers else None
+        cdef JVPNode root = (JVPNode if node_types is None else node_types[1]).new_root(
             fit_seed(g, shape_for_seeds(self.x), False))
         ans, end = trace(root, self.fun, self.x)
         if end is None:

@@ -115,24 +115,24 @@ cdef class FusedDerivative:
         cdef double scalars[N_REGISTERS]
         cdef PyObject *like = NULL
         cdef PyObject *constant = NULL
-        cdef int typenum = -1, i, kind
+        cdef int typenum = -1, i, number, dtype
         cdef bint strong = False
         for i in range(N_INPUTS):
             if not self.inputs >> i & 1:
                 continue
-            kind = as_double(<object>inputs[i], &scalars[i])
-            if i == 0 and not kind and is_constant(<object>inputs[0]):
+            number = as_double(<object>inputs[i], &scalars[i])
+            if i == 0 and not number and is_constant(<object>inputs[0]):
                 scalars[0] = (<double *>cnp.PyArray_DATA(<ndarray>inputs[0]))[0]
-                constant, kind = inputs[0], 1
-            if kind:
-                strong = strong or kind == 2
+                constant, number = inputs[0], 1
+            if number:
+                strong = strong or number == 2
                 continue
-            kind = dtype_index(<object>inputs[i])
-            if kind < 0:
+            dtype = dtype_index(<object>inputs[i])
+            if dtype < 0:
                 return None
             if like == NULL:
-                like, typenum = inputs[i], kind
-            elif kind != typenum or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>inputs[i]):
+                like, typenum = inputs[i], dtype
+            elif dtype != typenum or not cnp.PyArray_SAMESHAPE(<ndarray>like, <ndarray>inputs[i]):
                 return None
         if like == NULL:
             return self.run_on_scalars(scalars) if self.runs_scalars and constant == NULL else None
